@@ -1,4 +1,4 @@
-"""Pairs and centred ranks against naive twins; cascades upwards are those down lists that are turned round."""
+"""Pairs and centered ranks against naive twins; upward cascades equal downward cascades of reversed lists."""
 
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ NO_TIES = 0
 
 
 def lists(n_grades, mean_block, seed=0):
-    """Grades, where lists start, and where tie blocks end: of every list, of every other, or of none."""
+    """Grades, starts of lists, and ends of tie blocks: for every list, every other list, or none."""
     rng = np.random.default_rng([n_grades, int(mean_block), seed])
     ptr = np.append(0, np.cumsum(LENGTHS))
     grade = rng.integers(0, n_grades, ptr[-1]).astype(np.uint8)
@@ -43,7 +43,7 @@ each_scale = pytest.mark.parametrize("n_grades", [1, 2, 4, 5, 6, 12, 32])
 
 @each_list
 @each_scale
-def test_pairs_and_ranks_are_those_of_each_item_with_each(n_grades, mean_block):
+def test_pairs_and_ranks_match_all_pairs(n_grades, mean_block):
     grade, ptr, tie_end = lists(n_grades, mean_block)
     label, ends = grade.astype(float), np.arange(1, len(grade) + 1)
     if tie_end is not None:
@@ -59,7 +59,7 @@ def test_pairs_and_ranks_are_those_of_each_item_with_each(n_grades, mean_block):
 
 
 @pytest.mark.parametrize("of_grades", [True, False])
-def test_a_cascade_upwards_says_what_is_no_probability(of_grades):
+def test_a_cascade_upwards_reports_invalid_probabilities(of_grades):
     p, grade, ptr = np.array([0.5, 2.0]), np.array([0, 1], dtype=np.uint8), np.array([0, 2])
     for ends in (None, np.array([2, 2])):
         table = np.append(p, np.zeros(30)) if of_grades else p

@@ -1,4 +1,4 @@
-"""Sums that are looked up by grade against the same of arrays of numbers, to the last bit."""
+"""Sums with a lookup by grade equal the sums of arrays of numbers, bit for bit."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ CUTOFFS = [[1], [10], [NO_CUTOFF], [1, 2, 3, 10, 127, 128, 129, 300, NO_CUTOFF]]
 
 
 def both_rankings(scores, cutoffs, grades=(0.5, 0.3, 0.1, 0.0, 0.1)):
-    """The same lists, their labels known to be grades and not."""
+    """The same lists with labels declared as grades and not."""
     rng = np.random.default_rng([len(scores), len(cutoffs)])
     n = sum(LENGTHS)
     label, score = rng.choice(len(grades), n, p=grades) * 1.0, SCORES[scores](rng, n)

@@ -1,4 +1,4 @@
-"""Labels that are kept as bytes give every metric the digits that the same labels give it as numbers."""
+"""Labels stored as bytes give every metric the same digits as the same labels stored as numbers."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LEVELS = {"distinct": None, "ties": 3, "pairs": 40, "constant": 1}
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("levels", LEVELS)
 def test_every_metric_reads_bytes_as_numbers(levels, ties):
-    """One more query has a label that is no grade, so that no label is kept as a byte."""
+    """One query gets a fractional label, so that no label is stored as a byte."""
     rng = np.random.default_rng(0)
     qid, n = np.repeat(np.arange(len(LENGTHS)), LENGTHS), sum(LENGTHS)
     label = rng.choice(5, n, p=[0.5, 0.3, 0.1, 0.05, 0.05]).astype(float)
@@ -27,7 +27,7 @@ def test_every_metric_reads_bytes_as_numbers(levels, ties):
 
 
 def _spec(name, k, ties):
-    """Metric at a cutoff under a policy; None if it takes one of them not, or no grades or ties at all."""
+    """Metric at a cutoff under a tie policy; None if it rejects the policy, grades or ties."""
     try:
         spec = parse_metric(name, ties=ties, **({} if k is None else {"k": k}))
         evaluate([4, 0], [1, 1], qid=[0, 0], metrics={"it": spec})

@@ -1,4 +1,4 @@
-"""Cascades: exact over tied items of any probabilities, and the bits that each list has alone, by grade or not."""
+"""Cascades: exact over tied items for any probabilities; the bits of a list do not depend on other lists."""
 
 from fractions import Fraction
 from math import comb, expm1
@@ -27,7 +27,7 @@ PROBABILITIES = {
 
 
 def lists(rng, sizes, grades):
-    """Grades, where lists start, and ends of tie blocks of some sizes; every fourth list has no ties."""
+    """Grades, starts of lists, and ends of tie blocks of some sizes; every fourth list has no ties."""
     lengths = np.tile(LENGTHS, 6)
     ptr = np.append(0, np.cumsum(lengths))
     grade, tie_end = rng.integers(0, grades, ptr[-1]).astype(np.uint8), np.full(ptr[-1], -9)
@@ -41,7 +41,7 @@ def lists(rng, sizes, grades):
 
 
 def cascades(p, grade, ptr, tie_end):
-    """Probabilities to stop, and whether these are some."""
+    """Stop probabilities, and whether any is above 0."""
     memory, out = np.empty((2, 1501)), np.full(ptr[-1], np.nan)
     known = cascade(p, grade, ptr, tie_end, NO_CUTOFF, memory, out)
     return known, out
@@ -50,8 +50,8 @@ def cascades(p, grade, ptr, tie_end):
 @together("grades", [2, 5, 8, 9, 12])
 @pytest.mark.parametrize("sizes", [[1], [1, 1, 1, 2], [1, 2, 3], [2, 3], [1, 4, 8], [3, 8, 9], [1, 20]], ids=str)
 @pytest.mark.parametrize("name", PROBABILITIES)
-def test_a_list_has_the_bits_that_it_has_alone(name, sizes, grades):
-    """Beside others, alone, and with a number for each item."""
+def test_cascade_bits_do_not_depend_on_other_lists(name, sizes, grades):
+    """With other lists, as a single list, and with a number per item."""
     rng, p = np.random.default_rng(grades), PROBABILITIES[name]
     grade, ptr, tie_end = lists(rng, sizes, grades)
     known, found = cascades(p, grade, ptr, tie_end)
@@ -68,7 +68,7 @@ def test_a_list_has_the_bits_that_it_has_alone(name, sizes, grades):
             assert_array_equal(found[start:stop], alone)
 
 
-def test_probabilities_may_be_off_by_what_is_rounded():
+def test_probabilities_may_exceed_bounds_by_rounding():
     lowest = 0.5 - (0.5 + 1e-9)
     for p, known in {lowest: True, 2 * lowest: False, 1 - lowest / 2: True, 1 - 2 * lowest: False}.items():
         assert cascade(np.array([p]), None, np.array([0, 1]), None, 1, np.empty((1, 2)), np.empty(1)) == known
@@ -89,7 +89,7 @@ STOPS = {
     "alike": lambda rng, m: 0.3 + 0.1 * rng.random(m),
     "hardly a number": lambda rng, m: rng.random(m) * 1e-305,
 }
-FEW_STOPS = {  # of up to 16 distinct values
+FEW_STOPS = {  # up to 16 distinct values
     "0": [0],
     "0 and a few 1": [0] * 9 + [1],
     "0 and a few": [0] * 9 + [0.5],
@@ -117,7 +117,7 @@ SIZES += [[1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40], [8, 1], [9, 
 
 
 def of_blocks(blocks, depth=NO_CUTOFF):
-    """Probabilities to stop in a list of tie blocks, one in the order of its items if it is alone."""
+    """Stop probabilities in a list of tie blocks; one by one in the order of the items if the list has one block."""
     stop, score = np.concatenate(blocks), -np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
     ranked = Ranked(
         Ranking.by_score(Labels(stop, np.array([0, len(stop)])), score * 1.0, depth=depth), np.array([depth])
@@ -127,7 +127,7 @@ def of_blocks(blocks, depth=NO_CUTOFF):
 
 @pytest.mark.parametrize("drawn", STOPS)
 def test_stops_over_tied_items_are_exact(drawn):
-    """At any depth, and of few items or few distinct values in any order to the last bit."""
+    """At any depth; lists with few items or few distinct values have the same bits in any order."""
     for sizes in SIZES[: 12 if drawn == "hardly a number" else None] + [[1000], [300, 700]] * (drawn in OF_SIXTEENTHS):
         with about(sizes):
             rng = np.random.default_rng([len(drawn), *sizes])
@@ -144,17 +144,17 @@ def test_stops_over_tied_items_are_exact(drawn):
 
 @pytest.mark.parametrize("n_relevant", [1, 5, 300, 100_000])
 def test_cascade_over_a_huge_block(n_relevant):
-    """Nobody is left of the first j with probability C(n - h, j) / C(n, j), a product of ratios; h stop with 1/2."""
+    """After j items, C(n - h, j) / C(n, j) of the users are left, a product of ratios; h items stop with 1/2."""
     n = 200_000
     stop = np.repeat([1.0, 0.0], [n_relevant, n - n_relevant])
     left = np.arange(n, 0, -1.0)
     alive = np.append(1.0, np.cumprod(np.maximum(left - n_relevant, 0) / left))
     assert_allclose(of_blocks([stop]), -np.diff(alive), rtol=1e-9, atol=1e-17)
-    half = of_blocks([stop / 2])  # the chance to stop at all is that of one of h coins
+    half = of_blocks([stop / 2])  # the total stop probability is that of h coin flips
     assert_allclose([half[0], half.sum()], [n_relevant / n / 2, 1 - 0.5**n_relevant], rtol=1e-9)
 
 
-def test_nobody_stops_where_nothing_stops():
+def test_no_stop_without_a_stop_probability():
     """Not even by a rounding error."""
     assert_array_equal(of_blocks([np.zeros(10**5)]), 0.0)
 
@@ -163,20 +163,20 @@ def test_nobody_stops_where_nothing_stops():
     ("drawn", "limit"),
     [("small", 1.0), ("tiny", 0.5), ("rising", 0.5), ("of all sizes", 1.0), ("one large", 1.0)],
 )
-def test_a_large_block_of_small_probabilities_takes_no_square_time(drawn, limit):
+def test_a_large_block_of_small_probabilities_is_not_quadratic(drawn, limit):
     rng = np.random.default_rng(0)
     stop = STOPS[drawn](rng, 40_000)
     begin = process_time()
     found = of_blocks([stop])
-    assert process_time() - begin < limit  # 2.5 billion steps and more, one by one
+    assert process_time() - begin < limit  # at least 2.5 billion single steps
     assert_allclose(found[0], stop.mean(), rtol=1e-12)
     assert_allclose(found.sum(), -expm1(np.log1p(-np.minimum(stop, 1 - 1e-280)).sum()), rtol=1e-11)
     assert (found >= 0).all()
-    assert (np.diff(found) <= 1e-15 * found[0]).all()  # those who stopped are gone
+    assert (np.diff(found) <= 1e-15 * found[0]).all()  # users who stopped
 
 
-def test_large_blocks_agree_with_the_exact_sum_of_few_kinds():
-    """1,990 of 2,000 items of one kind and ten of another, by hypergeometric probabilities."""
+def test_large_blocks_agree_with_the_exact_sum_of_two_values():
+    """1,990 of 2,000 items with one probability and ten with another, by hypergeometric probabilities."""
     m, n, p, q = 2000, 10, 1e-3, 0.25
     others = np.random.default_rng(0).permutation(np.repeat([p, q], [m - n, n]))
     alive = [

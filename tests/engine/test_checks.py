@@ -1,4 +1,4 @@
-"""Rows are read once: the kernel against a naive twin, and plain rows against the careful way."""
+"""Rows are read once: the kernel against a naive twin, and the fast path against the general path."""
 
 import math
 from dataclasses import fields
@@ -26,7 +26,7 @@ ROWS = [0, 1, 63, 64, *range(124, 132), 252, *range(254, 260), 319, 320, 383, 38
 
 
 def naive_facts(x):
-    """What is said of numbers: range of the finite ones, what else there is, and whether the finite ones are whole."""
+    """Summary of numbers: range of finite values, kinds of other values, and whether finite values are whole."""
     x = x.astype(np.float64)
     finite = x[np.isfinite(x)]
     return (
@@ -36,7 +36,7 @@ def naive_facts(x):
 
 
 def check_rows(label, score, ids, begin=0, end=None):
-    """Hold what the kernel says of some rows, and writes for them, against the naive twin."""
+    """Compare the kernel's summary and output arrays with the naive twin."""
     end = len(ids) if end is None else end
     grade, starts = np.full(len(ids), 77, dtype=np.uint8), np.empty(end - begin + 1, dtype=np.int64)
     heads = np.empty(end - begin, dtype=ids.dtype)
@@ -55,7 +55,7 @@ def check_rows(label, score, ids, begin=0, end=None):
 
 
 def rows(label=np.float64, score=np.float64, ids=np.int64, n_rows=N_ROWS, length=7, seed=0):
-    """Some rows of queries of about so many."""
+    """Rows of queries of about the given length."""
     rng = np.random.default_rng(seed)
     new = np.append(False, rng.random(n_rows - 1) < 2 / (1 + length))
     first = -40 if np.issubdtype(ids, np.signedinteger) else 2 ** (8 * np.dtype(ids).itemsize - 1) - 40
@@ -64,7 +64,7 @@ def rows(label=np.float64, score=np.float64, ids=np.int64, n_rows=N_ROWS, length
 
 
 def changed(x, row, value):
-    """A copy with another entry."""
+    """A copy with one entry replaced."""
     x = x.copy()
     x[row] = value
     return x
@@ -103,7 +103,7 @@ def test_one_odd_score_anywhere(score):
             check_rows(label, changed(np.ones_like(scores), row, value), ids)
 
 
-def test_many_odd_ones():
+def test_many_odd_values():
     values = np.array([0.0, 1.0, 5.0, np.nan, -2.0, np.inf, -np.inf, 0.25, 31.0, 1e9])
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ def test_an_id_that_falls_anywhere(ids):
     label, score, numbers = rows(ids=ids)
     grade, starts, heads = np.empty(N_ROWS, np.uint8), np.empty(N_ROWS + 1, np.int64), np.empty(N_ROWS, ids)
     for row in ROWS[1:]:
-        fallen = np.append(numbers[:row], numbers[: N_ROWS - row])  # from the first one on again
+        fallen = np.append(numbers[:row], numbers[: N_ROWS - row])  # the same from the first row on
         if fallen[row] == fallen[row - 1]:
             fallen[:row] += fallen.dtype.type(1)
         assert read_rows(label, score, fallen, 0, N_ROWS, grade, starts, heads) is None
@@ -131,8 +131,8 @@ def test_an_id_that_falls_anywhere(ids):
 
 @pytest.mark.parametrize("begin", [0, 1, 64, 130])
 @pytest.mark.parametrize("end", [131, 192, 193, 256, 258, 330, 399, 400])
-def test_some_of_the_rows(begin, end):
-    """Starts are those of queries that begin there; a first row begins one only if the row before is of another."""
+def test_kernel_on_a_slice_of_rows(begin, end):
+    """Starts are those of queries that begin in the slice; its first row begins a query if the previous id differs."""
     check_rows(*rows(), begin, end)
 
 
@@ -144,7 +144,7 @@ def test_labels_of_subtopics_have_no_grades():
         assert found == (naive_facts(label[begin:end]), naive_facts(score[begin:end]), False, 0)
 
 
-def test_the_kernel_reads_no_other_arrays():
+def test_the_kernel_rejects_other_arrays():
     label, score, ids = rows()
     grade, starts, heads = np.empty(N_ROWS, np.uint8), np.empty(N_ROWS + 1, np.int64), np.empty(N_ROWS, np.int64)
     others = [
@@ -158,8 +158,8 @@ def test_the_kernel_reads_no_other_arrays():
     check_rows(label, score, ids)
 
 
-def test_facts_of_what_there_is():
-    """Labels or scores alone, in any layout and in blocks, and of no rows."""
+def test_summary_of_labels_or_scores():
+    """Only labels or only scores, in any layout and in blocks, and without rows."""
     label, score, _ = rows()
     summary, grade, are_good = summary_of(label, None)
     assert (summary.label_range, summary.score_range, are_good) == ((2.0, 5.0), (math.inf, -math.inf), True)
@@ -178,7 +178,7 @@ def test_facts_of_what_there_is():
         assert summary_of(one, None)[2] == np.isnan(odd)
 
 
-def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
+def test_summaries_of_blocks_are_merged(monkeypatch):
     for odd in (0.0, np.nan, -np.inf, 0.5, -7.0):
         for row in (0, 130, 399):
             label, score, qid = rows()
@@ -194,7 +194,7 @@ def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
                 assert read(label.tolist(), score, qid=qid.tolist()).summary == expected
 
 
-def test_the_longest_query_may_go_on_in_the_next_blocks(monkeypatch):
+def test_the_longest_query_may_span_blocks(monkeypatch):
     for n_first, n_middle, n_last in [(5, 90, 5), (40, 40, 41), (59, 1, 60), (1, 1, 119), (120, 1, 1)]:
         n = n_first + n_middle + n_last
         qid = np.repeat([1, 2, 3], [n_first, n_middle, n_last])
@@ -204,7 +204,7 @@ def test_the_longest_query_may_go_on_in_the_next_blocks(monkeypatch):
         assert queries.longest == max(n_first, n_middle, n_last)
 
 
-def test_facts_about_ids_and_lengths():
+def test_summary_of_ids_and_lengths():
     y, s = [1, 0, 1], [0.5, 0.25, -1]
     kinds = {"int": [1, 1, 2], "float": [0.5, 0.5, 1.5], "str": ["a", "a", "b"], "object": [(1, "a"), (1, "a"), 2]}
     for kind, qid in kinds.items():
@@ -231,7 +231,7 @@ def test_grades_of_many_rows(n_jobs):
         assert read(other, RNG.random(n), qid=qid, n_jobs=n_jobs).grade is None
 
 
-def test_grades_are_of_the_labels_of_the_queries():
+def test_grades_follow_the_labels_of_the_queries():
     label, score, qid = np.array([3, 0, 1, 31, 2]), np.arange(5.0), np.array([1, 0, 1, 0, 1])
     mask = np.array([True, True, False, True, True])
     assert read(label, score, qid=qid).grade.tolist() == [3, 0, 1, 31, 2]
@@ -244,7 +244,7 @@ def test_grades_are_of_the_labels_of_the_queries():
     assert read(padded, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
 
 
-def test_labels_that_are_read_anew_have_no_grades():
+def test_replaced_labels_have_no_grades():
     for label in ([0, -1, 2], [0, -0.0, 2]):
         queries = read(label, [1, 2, 3], qid=[0, 0, 0])
         anew = queries.without_negative
@@ -253,7 +253,7 @@ def test_labels_that_are_read_anew_have_no_grades():
 
 
 def said(label, score, qid, **keywords):
-    """All that is known of queries, or the error."""
+    """All data of the queries, or the error."""
     try:
         queries = read(label, score, qid=qid, **keywords)
     except (TypeError, ValueError) as error:
@@ -268,7 +268,7 @@ def said(label, score, qid, **keywords):
 
 
 def few_rows():
-    """Rows that go by one call, and rows that differ from them in one respect."""
+    """Rows that take the fast path, and rows that differ from them in one respect."""
     label, score, qid = (
         np.array([3.0, 0, 1, 31, 2, 0]),
         np.array([0.5, 0.1, 0.5, -1, 2, 3]),
@@ -317,8 +317,8 @@ def few_rows():
 
 
 @together("case", range(len([*few_rows()])))
-def test_few_rows_by_one_call(case, monkeypatch):
-    """They are what the general way makes of them, and errors are its errors."""
+def test_fast_path_for_few_rows(case, monkeypatch):
+    """Results and errors equal those of the general path."""
     label, score, qid = [*few_rows()][case]
     for array in (label, score, qid):
         if isinstance(array, np.ndarray):
@@ -333,7 +333,7 @@ def test_few_rows_by_one_call(case, monkeypatch):
             assert said(label, score, qid, **keywords) == few
 
 
-def test_plain_rows_are_read_by_one_call(monkeypatch):
+def test_plain_rows_take_the_fast_path(monkeypatch):
     monkeypatch.setattr(reading, "_read_carefully", None)
     assert read(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).grouping.indptr.tolist() == [0, 2, 3]
     queries = read(np.array([0.5, np.nan, -1]), np.array([1, -np.inf, 2], dtype=np.float32), qid=np.array([1, 1, 2]))
@@ -342,7 +342,7 @@ def test_plain_rows_are_read_by_one_call(monkeypatch):
 
 @pytest.mark.parametrize("n_rows", [5, 5000])
 def test_numbers_of_packed_records(n_rows):
-    """Compiled code may read numbers only at multiples of their size."""
+    """Compiled code may read numbers only at aligned addresses."""
     record = np.dtype([("flag", "i1"), ("qid", "i8"), ("label", "f8"), ("score", "f8"), ("narrow", "f4")])
     packed = np.zeros(n_rows, dtype=record)
     packed["qid"], packed["score"] = np.arange(n_rows) // 4, RNG.random(n_rows)
@@ -357,7 +357,7 @@ def test_numbers_of_packed_records(n_rows):
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint64, np.uint32])
 def test_ids_of_plain_rows(dtype):
-    """Rows are read a few at a time, in which no query begins, or many do."""
+    """The kernel reads rows in chunks; no query, or many queries, begin in a chunk."""
     lengths = np.concatenate([np.full(300, 1), [1000], np.full(60, 5), [255, 256, 257]])
     ids = np.cumsum(np.arange(len(lengths))).astype(dtype)
     qid = np.repeat(ids, lengths)
@@ -367,20 +367,20 @@ def test_ids_of_plain_rows(dtype):
     np.testing.assert_array_equal(queries.grouping.indptr, np.cumsum(np.append(0, lengths)))
 
 
-# --- the public functions, on plain arrays and on others --------------------------------------------------------
+# --- public functions on plain and other arrays -----------------------------------------------------------------
 
 LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
 
 
 def lists(seed=0, highest=4, decimals=1):
-    """Grades, scores with ties, and ids that rise, some of them negative."""
+    """Grades, scores with ties, and increasing ids, some of them negative."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(3 * np.arange(len(LENGTHS)) - 7, LENGTHS)
     return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
 
 
 def outcome(function, y_true, y_score, qid, **keywords):
-    """The bits of what it returns, or its error."""
+    """The bits of the result, or the error."""
     try:
         return np.asarray(function(y_true, y_score, qid=qid, **keywords)).tobytes()
     except (TypeError, ValueError) as error:
@@ -435,7 +435,7 @@ CHANGES = {
 @pytest.mark.filterwarnings("ignore:A label has the gain", "ignore:No document is retrieved in")
 @pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("change", CHANGES)
-def test_other_rows(change):
+def test_other_types_of_rows(change):
     y_true, y_score, qid = CHANGES[change](*lists(6))
     for average in (None, "macro"):
         plain = outcome(ndcg_score, y_true, y_score, qid, average=average)

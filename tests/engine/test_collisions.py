@@ -1,4 +1,4 @@
-"""What is told apart by more than its hash, its length or its beginning, and orders that rounding must not decide."""
+"""Values with equal hashes, lengths or prefixes are distinguished, and rounding errors do not decide an order."""
 
 import io
 from fractions import Fraction
@@ -18,19 +18,19 @@ from sklearn_rank.io._entries import match
 
 
 def keys_of(*pieces):
-    """Keys that are all alike, so that the pieces alone tell them apart."""
+    """Equal keys, so that only the text distinguishes ids."""
     text = np.frombuffer(b"".join(pieces), dtype=np.uint8)
     return Keys(np.full(len(pieces), 7), text, np.cumsum([len(piece) for piece in pieces]))
 
 
-def test_pieces_of_one_hash_are_compared():
-    """The keys of shorter pieces are all of them, so only those of eight bytes or more are compared."""
+def test_ids_of_equal_hash_are_compared():
+    """Keys of shorter ids contain the whole id, so only ids of eight bytes or more are compared."""
     number, ends = np.empty(7, dtype=np.uint32), (b"ab", b"ac", b"abc", b"", b"ab", b"a", b"ac")
     Distinct().number(keys_of(*[b"a piece " + end for end in ends]), 0, number)
     assert number.tolist() == [0, 1, 2, 3, 0, 4, 1]
 
 
-def test_documents_of_one_hash_are_compared():
+def test_documents_of_equal_hash_are_compared():
     ours, others = keys_of(b"abc", b"ab", b"xyz"), keys_of(b"ab", b"abcd", b"xyy", b"abc", b"")
     one_query = [np.array([0, 3]), np.array([0, 5])]
     found, twice = match(ours, (one_query[0], None), others, (one_query[1], None))
@@ -39,13 +39,13 @@ def test_documents_of_one_hash_are_compared():
 
 
 @pytest.mark.parametrize("queries", [["q12", "q1"], ["q1", "q12"], ["a", "", "b"], ["ab", "cd", "c"]])
-def test_queries_that_begin_alike(queries):
+def test_queries_with_a_common_prefix(queries):
     queries = [q for q in queries if q]
     text = "".join(f"{q} 0 d{i} 1\n" for q in queries for i in range(2))
     assert np.asarray(read_qrels(io.BytesIO(text.encode())).qid).tolist() == [q for q in queries for _ in range(2)]
 
 
-def test_all_blanks_part_fields():
+def test_all_blanks_separate_fields():
     for blank in (b" ", b"\t", b"\x0b", b"\x0c", b"\r", b" \t\x0b\x0c\r"):
         run = read_run(io.BytesIO(blank + blank.join([b"q1", b"Q0", b"a", b"1", b"2.5", b"me"]) + blank + b"\n"))
         assert join(read_qrels(io.BytesIO(b"q1 0 a 1\n")), run).y_true.tolist() == [1]
@@ -53,7 +53,7 @@ def test_all_blanks_part_fields():
         assert np.asarray(read_qrels(io.BytesIO(b"q" + other + b"1 0 a 1\n")).qid).tolist() != ["q"]
 
 
-def test_ids_with_odd_letters_are_told_apart():
+def test_ids_with_similar_letters_differ():
     for ids in (
         ["a\0b", "a", "b", "a\0b", "a\0", "\0"],
         ["\ud800", "\ud801", "?", "\ud800", "\ufffd"],
@@ -67,14 +67,14 @@ def test_ids_with_odd_letters_are_told_apart():
         ]
 
 
-def test_numbers_and_strings_are_not_one_id():
+def test_numbers_and_strings_are_different_ids():
     lists = [np.array([1, 2]), np.array(["1", "x"]), np.array([2, 3])]
     known, numbers = number_together(lists)
     assert known.tolist() == [1, 2, "1", "x", 3]
     assert [number.tolist() for number in numbers] == [[0, 1], [2, 3], [1, 4]]
 
 
-def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch):
+def test_objects_are_compared_by_identity_while_useful(monkeypatch):
     monkeypatch.setattr(_grouping, "N_SAMPLED", 4)
     monkeypatch.setattr(_grouping, "CACHED_ROWS", 4)
     asked, real = [], _grouping._number_values
@@ -89,10 +89,10 @@ def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch
         ids = np.empty(100, dtype=object)
         ids[:] = objects
         group_rows(ids, 100)
-        assert asked.pop() == expected  # all rows, or the objects that are left
+        assert asked.pop() == expected  # all rows, or the remaining objects
 
 
-def test_strings_are_known_when_other_ids_come():
+def test_strings_are_known_when_other_ids_follow():
     seen = QueryIdIndex()
 
     def number(*ids):
@@ -120,7 +120,7 @@ def test_best_order_of_any_labels(scale, rng):
 
 
 @pytest.mark.parametrize("ties", ["stable", "worst", "best"])
-def test_lists_in_an_order_end_at_their_depth(ties):
+def test_sorted_lists_are_cut_at_their_depth(ties):
     label, indptr = np.array([1.0, 0, 2, 0, 1, 1]), np.array([0, 4, 6])
     ranking = Ranking.by_score(Labels(label, indptr), np.ones(6), depth=2, ties=ties)
     assert ranking.length.tolist() == [2, 2]
@@ -129,7 +129,7 @@ def test_lists_in_an_order_end_at_their_depth(ties):
 
 
 def greedy_exactly(relevant, keep):
-    """Rows in the order in which each adds most, the first among equals, by exact numbers."""
+    """Rows in greedy order of exact gains; the first row wins among equal gains."""
     worth, left, order = [Fraction(1)] * relevant.shape[1], [*range(len(relevant))], []
     while left:
         adds = [sum(w for w, r in zip(worth, relevant[row], strict=True) if r) for row in left]
@@ -141,7 +141,7 @@ def greedy_exactly(relevant, keep):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_rounding_does_not_choose_the_most_novel(seed):
-    """What adds the same to within rounding is the same, whatever order its parts are summed in."""
+    """Gains that are equal up to rounding are equal in any order of summation."""
     relevant = np.random.default_rng(seed).random((40, 6)) < 0.5
     relevant = relevant[np.lexsort([*~relevant.T[::-1]])]
     found = Ranking.by_novelty(relevant * 1.0, np.array([0, 40]), depth=40, alpha=0.3, min_relevance=1.0)

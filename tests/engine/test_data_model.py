@@ -1,4 +1,4 @@
-"""The three arrays: qid of any type in any order, labels and scores of any real type, shapes, weights."""
+"""The three arrays: qid of any type and order, labels and scores of any real type, shapes, weights."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ Q = np.array([7, 3, 7, 3, 3, 5])
 EXPECTED = ndcg_score(Y, S, qid=Q, average=None)  # queries 7, 3, 5
 
 
-def test_one_and_one_as_string_are_two_queries():
+def test_one_and_the_string_one_are_two_queries():
     result = evaluate([1, 0], [2, 1], qid=[1, "1"], metrics="map")
     assert result.qid.tolist() == [1, "1"]
 
@@ -68,11 +68,11 @@ def test_a_query_without_judgements_stays():
     assert result.mean() == {"map": 0.5, "p@1": 0.5}
 
 
-def test_not_retrieved_takes_no_rank_but_is_judged():
+def test_unretrieved_documents_are_judged_without_a_rank():
     inf = np.inf
     assert mrr_score([0, 1, 1], [-inf, 1, 0.5], qid=[1] * 3) == 1
     assert map_score([1, 0, 1, 0, 1, 1, 1], [5, 4, 3, 2, 1, -inf, -inf], qid=[1] * 7) == pytest.approx(0.45, abs=0.004)
-    assert precision_at_k_score([1, 1], [-inf, 1], qid=[1, 1]) == 1  # the list is one document long
+    assert precision_at_k_score([1, 1], [-inf, 1], qid=[1, 1]) == 1  # the list has one document
     assert precision_at_k_score([1, 1], [-inf, -inf], qid=[1, 1]) == 0
 
 
@@ -98,7 +98,7 @@ def test_discount_table_and_ties_across_the_cutoff():
 
 
 @pytest.mark.parametrize("labels", [[0.0, 0.5, 1.5, 0.0], [[0.0, 0.5], [0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]])
-def test_zeros_of_either_sign_are_one_label(labels):
+def test_negative_zero_is_the_same_label(labels):
     metric = "map" if np.ndim(labels) == 1 else "alpha_ndcg"
     either = [np.where(np.array(labels) == 0, zero, labels) for zero in (0.0, -0.0)]
     plus, minus = (evaluate(y, [4, 3, 2, 1], qid=[1, 1, 2, 2], metrics=metric) for y in either)
@@ -106,8 +106,8 @@ def test_zeros_of_either_sign_are_one_label(labels):
     assert plus.label_fingerprints.all()
 
 
-def test_features_with_other_labels_go_by_position():
-    """Rows of two frames, one after the other, have their labels twice."""
+def test_features_with_other_labels_match_by_position():
+    """Concatenated frames repeat their row labels."""
     X = pd.DataFrame({"a": [1.0, 2, 3, 4]}, index=[0, 1, 0, 1])
     y = pd.Series([0, 1, 1, 0], index=range(4))
     assert QueryRanker(LinearRegression()).fit(X, y, qid=[1, 1, 2, 2]).predict(X).shape == (4,)

@@ -1,4 +1,4 @@
-"""Grouping of rows by query against a plain dict: ids of every type, in every order, and keys made to collide."""
+"""Grouping of rows by query against a plain dict: ids of every type and order, and keys that collide."""
 
 import pickle
 import subprocess
@@ -60,18 +60,18 @@ def repeated(distinct, n_rows=5000):
         np.array([b"", b"\0a", b"a", b"a\0a", b"a" * 16, b"a" * 15 + b"b"]),
     ],
 )
-def test_keys_far_apart_and_alike(distinct):
+def test_sparse_and_dense_keys(distinct):
     check(repeated(distinct))
     check(np.repeat(distinct, 2))
 
 
 def slots(keys, n_slots):
-    """Where keys are looked for first."""
+    """The first slot of each key."""
     grouping_kernels.slots(np.asarray(keys, dtype=np.int64), n_slots, out := np.empty(len(keys), dtype=np.int64))
     return out
 
 
-def test_keys_that_want_one_slot():
+def test_keys_with_the_same_slot():
     keys = RNG.integers(INT64.min, INT64.max, 2**19)
     alike = keys[slots(keys, 2**11) == 0]
     assert len(alike) > 100
@@ -82,8 +82,8 @@ MIX = 0x9E3779B97F4A7C15
 """What keys were multiplied by when there was no secret, so that they could be made to collide."""
 
 
-def test_nobody_can_choose_numbers_that_collide():
-    """What all wanted one slot without a secret is spread: share of the slots that are taken, at most a quarter."""
+def test_numbers_cannot_be_chosen_to_collide():
+    """Keys that collide without the secret are spread with it: share of used slots, at most a quarter."""
     n, inverse = 2**14, pow(MIX, -1, 2**64)
     for step in range(1, 30, 2):
         product = np.arange(n, dtype=np.uint64) * np.uint64(inverse * step % 2**64)
@@ -92,9 +92,9 @@ def test_nobody_can_choose_numbers_that_collide():
 
 
 def probes(keys, n_slots):
-    """Slots that are looked at for each key as it is entered: its own, and those taken after it."""
+    """Number of slots probed for each inserted key: its own, and the occupied slots after it."""
     wanted = np.bincount(slots(keys, n_slots), minlength=n_slots)
-    waiting = np.cumsum(np.tile(wanted, 2) - 1)  # keys beyond one a slot go on to the next, round the end
+    waiting = np.cumsum(np.tile(wanted, 2) - 1)  # linear probing, wrapping around
     waiting -= np.minimum.accumulate(np.append(0, waiting))[:-1]
     return 1 + np.maximum(waiting, 0)[n_slots:].sum() / len(keys)
 
@@ -116,20 +116,20 @@ FAR_APART = {
 
 
 @pytest.mark.parametrize("keys", FAR_APART.values(), ids=FAR_APART)
-def test_numbers_in_steps_cost_no_more_than_twice_random_ones(keys):
+def test_evenly_spaced_numbers_cost_at_most_twice_random_numbers(keys):
     at_random = probes(RNG.integers(INT64.min, INT64.max, len(keys)), 4 * len(keys))
     assert 1 < at_random < 1.3
     assert probes(keys, 4 * len(keys)) < 2 * at_random
 
 
-def test_strings_that_begin_alike_cost_no_more_than_twice_random_ones():
+def test_strings_with_a_common_prefix_cost_at_most_twice_random_strings():
     for form in ("{}", "q{:08}", "https://example.org/documents/{:08}", "{:08}" + "x" * 40):
         keys = _grouping.joined([form.format(i) for i in ROW.tolist()]).key
         assert probes(keys, 4 * len(keys)) < 1.3
 
 
-def test_nobody_can_choose_strings_that_collide():
-    """Two words of eight bytes, flipped so that their hash was the same whatever it started from."""
+def test_strings_cannot_be_chosen_to_collide():
+    """Two words of eight bytes that once collided for every start value of the hash."""
     n = 2**12
     flips = np.array([2**63, 2**63 ^ 2**31], dtype=np.uint64)
     bits = (np.arange(n)[:, None] >> np.arange(12)) & 1
@@ -143,14 +143,14 @@ def test_nobody_can_choose_strings_that_collide():
 
 
 def keys_of(pieces):
-    """Keys of pieces that stand one after the other."""
+    """Keys of concatenated strings."""
     text, end = np.frombuffer(b"".join(pieces), dtype=np.uint8), np.cumsum([*map(len, pieces)])
     grouping_kernels.hash_pieces(text, end, keys := np.empty(len(pieces), dtype=np.int64))
     return keys.view(np.uint64)
 
 
-def test_short_pieces_are_their_own_keys():
-    """Their bytes and then their length, in the order of memory, on each machine."""
+def test_short_strings_are_their_own_keys():
+    """A key is the bytes and then the length, in memory order, on each machine."""
     pieces = [b"", b"\0", *(b"\xff\0abcdefgh"[i:j] for i in range(9) for j in range(i + 1, min(i + 8, 11)))]
     expected = [piece.ljust(7, b"\0") + bytes([len(piece)]) for piece in pieces]
     assert [key.tobytes() for key in keys_of(pieces)] == expected
@@ -158,8 +158,8 @@ def test_short_pieces_are_their_own_keys():
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_ids_of_up_to_seven_bytes_stay_apart_in_both_orders_of_bytes(order):
-    """The memory of keys is the same in both, so a machine with the other order has these numbers."""
+def test_ids_of_up_to_seven_bytes_differ_in_both_byte_orders(order):
+    """The bytes of a key are the same in both; a machine of the other order reads these numbers."""
     ids = [f"{i:05}".encode() for i in range(100_000)] + [f"{i:0{n}}".encode() for n in range(1, 20) for i in range(10)]
     ids += [b"\x80\xff"[:n] * n for n in range(1, 5)] + [b"", b"\0", b"\0\0"]
     text, end = np.frombuffer(b"".join(ids), dtype=np.uint8), np.cumsum([*map(len, ids)])
@@ -176,7 +176,7 @@ def piece_keys(keys, text, end, a, b):
     return _grouping.Keys(keys[a:b], text[start : int(end[b - 1])], end[a:b] - start)
 
 
-def test_the_hash_of_a_long_piece_counts_every_byte():
+def test_the_hash_of_a_long_string_depends_on_every_byte():
     for length in (8, 9, 15, 16, 17, 36, 255, 256, 257, 264, 265, 511, 512, 513, 700):
         piece = RNG.integers(0, 256, length).astype(np.uint8)
         others = np.tile(piece, (length, 1))
@@ -185,12 +185,12 @@ def test_the_hash_of_a_long_piece_counts_every_byte():
         keys = keys_of([piece.tobytes(), b"abc", piece.tobytes(), turned.tobytes(), *map(bytes, others), bytes(length)])
         assert keys[0] == keys[2]
         assert len(np.unique(keys)) == length + 4
-        assert (np.delete(keys, 1) >> np.uint64(63) == 1).all()  # so none is the key of a short piece
+        assert (np.delete(keys, 1) >> np.uint64(63) == 1).all()  # so no key equals that of a short string
     assert len(np.unique(keys_of([b"a" * n for n in range(1000)]))) == 1000
 
 
 @pytest.mark.slow
-def test_the_secret_is_of_the_process_and_does_not_show(capsys):
+def test_the_secret_is_per_process_and_hidden(capsys):
     code = """
 import numpy as np
 from sklearn_rank import evaluate
@@ -207,21 +207,21 @@ print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist()
 
 
 def test_hashes_are_not_pickled():
-    """In another process the same strings have other hashes."""
+    """Another process hashes the same strings differently."""
     qrels, run = (read_qrels(BytesIO(b"q1 0 a 1\n")), read_run(BytesIO(b"q1 Q0 a 1 2.5 me\n")))
     assert join(qrels, run).y_true.tolist() == [1]
     assert b"keys" not in pickle.dumps(qrels)
     assert join(pickle.loads(pickle.dumps(qrels)), run).y_true.tolist() == [1]
 
 
-def test_zeros_of_either_sign_are_one_query():
+def test_negative_zero_is_the_same_query():
     check([0.0, 1.0, -0.0, 1.0])
     check([-0.0, 0.0])
     assert np.signbit(group_rows([-0.0, 1.0, 0.0], 3).ids).tolist() == [True, False]
 
 
 class Alike:
-    """Objects that a dict tells apart though their hashes are equal."""
+    """Objects with equal hashes that a dict distinguishes."""
 
     def __init__(self, name):
         self.name = name
@@ -260,7 +260,7 @@ def test_objects(fresh):
         check(objects(sorted(ids, key=ids.index)), sorted(ids, key=ids.index))
 
 
-def test_frames_with_arrays_of_numpy_are_read_as_these():
+def test_frames_with_numpy_arrays_are_read_as_arrays():
     for qid in (pd.Series(MIXED, dtype=object), pd.Index(MIXED, dtype=object, tupleize_cols=False)):
         check(qid, MIXED)
     levels = pd.MultiIndex.from_arrays([[1, 1, 2, 1], ["a", "b", "a", "a"]])
@@ -281,7 +281,7 @@ def test_no_rows_have_no_queries(dtype):
 
 @pytest.mark.parametrize("dtype", ["<U1", "<U2", "<U7", ">U7", "<U8", "<U30"])
 @pytest.mark.parametrize("letters", ["ab", "aÿ", "aÿĀ", "aš日", "a\U0001f600\U0001f601"])
-def test_characters_of_one_byte_beside_wider_ones(dtype, letters, monkeypatch):
+def test_one_byte_characters_next_to_wide_ones(dtype, letters, monkeypatch):
     monkeypatch.setattr(_grouping, "CACHED_ROWS", 8)
     ids = np.array(["".join(RNG.choice([*letters], RNG.integers(0, 9))) for _ in range(500)], dtype=dtype)
     check(ids, ids.tolist())
@@ -323,14 +323,14 @@ TEXT_OF_ARROW = [name for name in FRAMES if "arrow" in name or name in ("str", "
 
 @pytest.mark.parametrize("name", TEXT_OF_ARROW)
 def test_text_in_arrow(name, monkeypatch):
-    """Text of no length, beyond ASCII and with a NUL; in parts, and few rows at once."""
+    """Empty text, text beyond ASCII and text with a NUL; in chunks, and in few rows."""
     check(pl.DataFrame({"qid": ["b", "a", "b"]}), ["b", "a", "b"])
     for ids in (
         [""] * 9, ["a"] * 9, ["", "a", "", "b", "a", "a", "", "", "c"], [*"éeé", "日本", "日", "日本", *"ee", ""],
         ["a\0", "a", "a\0b", "\0", "", "\0", "a", "a\0", ""], ["x" * 13, "x" * 12, "x" * 14, "x" * 13, *"abcde"],
     ):  # fmt: skip
         check(FRAMES[name](ids), ids)
-    ids = [f"query {i}" for i in RNG.integers(0, 100, 1000)]  # so few that rows are also put in order in parts
+    ids = [f"query {i}" for i in RNG.integers(0, 100, 1000)]  # small enough for rows to be ordered in chunks
     monkeypatch.setattr(_grouping, "CACHED_ROWS", 64)
     check(FRAMES[name](ids), ids)
     monkeypatch.setattr(_grouping, "N_IN_PART", 100)
@@ -341,15 +341,15 @@ def test_text_in_arrow(name, monkeypatch):
 
 @pytest.mark.parametrize("make", [pl.Series, FRAMES["str"]], ids=["polars", "pandas"])
 def test_text_of_arrow_without_pyarrow(make, monkeypatch):
-    pytest.importorskip("pyarrow").array(["a"]).dictionary_encode()  # which imports what it needs when first called
+    pytest.importorskip("pyarrow").array(["a"]).dictionary_encode()  # pyarrow imports the rest when first called
     qid = make(["b", "a", "b", "", "a"])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     check(qid, ["b", "a", "b", "", "a"])
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint64", ">i4"])
-def test_whole_numbers_as_near_as_there_are_rows(dtype):
-    """Up to as many slots as rows, and beyond; from below 0 on, and up to the ends of the type."""
+def test_integers_with_a_range_like_the_number_of_rows(dtype):
+    """Ranges up to the number of rows and beyond, with negative numbers and the limits of the type."""
     info = np.iinfo(dtype)
     for n_rows in (2, 100):
         for span in (n_rows - 1, n_rows, n_rows + 1):
@@ -361,7 +361,7 @@ def test_whole_numbers_as_near_as_there_are_rows(dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", ">i8", "int64", "uint64", "S3", "U2", "f4"])
 def test_runs_of_all_lengths(dtype):
-    """Runs end anywhere in the rows that are looked at together; ids rise, fall or come again."""
+    """Runs end anywhere within a chunk of rows; ids increase, decrease or repeat."""
     for sizes in ([1] * 50, [15, 1, 16, 17, 1, 1, 31, 33], RNG.integers(1, 40, 100), [100], [16, 16], [1, 16, 16]):
         for names in (np.arange(len(sizes)), np.arange(len(sizes))[::-1], np.arange(len(sizes)) % 3):
             numbers = np.array([f"{i:02d}" for i in names]) if dtype[0] in "SU" else names
@@ -381,7 +381,7 @@ def test_numbers_in_frames(dtype):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["int", "str", "object", "float"])
-def test_parts_of_rows_are_numbered_apart(monkeypatch, kind, n_jobs):
+def test_batches_of_rows_are_numbered_separately(monkeypatch, kind, n_jobs):
     monkeypatch.setattr(_grouping, "N_IN_PART", 100)
     for seed, n_distinct in enumerate([1, 5, 40, 900]):
         number = np.random.default_rng(seed).integers(0, n_distinct, size=1001)
@@ -442,7 +442,7 @@ def make_rows(sizes, order):
 @pytest.mark.parametrize("order", ["grouped", "nearly grouped", "shuffled"])
 @pytest.mark.parametrize("sizes", [[3] * 100_000, [200_000, 150_000], range(1, 800)], ids=["many", "large", "mixed"])
 def test_grouping_many_rows(sizes, order):
-    """More rows than a block; results do not depend on the type of the ids, the order of rows or the threads."""
+    """More rows than a block; results do not depend on the type of ids, the order of rows or the threads."""
     y, s, qid = make_rows(sizes, order)
     check(qid)
     grouping = group_rows(qid, len(qid))
@@ -470,22 +470,22 @@ def test_grouping_errors_name_the_input_row():
         group_sizes(qid)
 
 
-def test_missing_ids_in_an_index_as_well():
-    """They do not compare, and are refused as elsewhere."""
+def test_missing_ids_in_an_index():
+    """They do not compare equal, and are rejected as elsewhere."""
     ids = np.array([pd.NA, 1], dtype=object)
     with pytest.raises(ValueError, match="qid must not contain missing values"):
         refuse_other_queries(pd.Series([1.0, 2.0], index=pd.Index(ids.copy(), name="qid")), ids, name="y_true")
 
 
 @pytest.mark.parametrize("written", [-1, 3, 2**62, -(2**63)])
-def test_ids_that_another_thread_writes_are_refused(written):
-    """The range of the ids was found before."""
+def test_ids_changed_by_another_thread_are_rejected(written):
+    """The range of the ids was computed before."""
     with pytest.raises(ValueError, match="pass a copy if another thread writes"):
         _grouping._number_near(np.array([1, 0, written, 2]), 0, 3)
 
 
 @pytest.mark.parametrize("name", ["query_id", "query", "group", "user_id"])
-def test_a_level_of_another_name_is_to_be_renamed(name):
+def test_error_for_another_level_suggests_rename(name):
     y = pd.Series([1, 0], index=pd.Index(["a", "a"], name=name))
     with pytest.raises(ValueError, match=f"Rename its level '{name}': (.*)\\.$") as error:
         ndcg_score(y, [2, 1])
@@ -493,7 +493,7 @@ def test_a_level_of_another_name_is_to_be_renamed(name):
     assert ndcg_score(eval(f"y{call}"), [2, 1]) == 1
 
 
-# --- the value -----------------------------------------------------------------------------------------------
+# --- the result --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", ["grouped", "shuffled"])
@@ -530,14 +530,14 @@ def test_some_rows_are_grouped_in_their_order():
 
 
 @pytest.mark.parametrize("number", [[0, 0, 2], [2, 0, 2, 0], []])
-def test_rows_with_known_numbers(number):
+def test_rows_with_given_numbers(number):
     grouping = group_numbers(np.array(number, dtype=np.int64), 4)
     assert grouping.ids.tolist() == [0, 1, 2, 3]
     for q in range(4):
         assert grouping.input_rows(q, q + 1).tolist() == [row for row, of_row in enumerate(number) if of_row == q]
 
 
-def test_the_first_invalid_row_has_its_number_in_the_input():
+def test_the_first_invalid_row_has_its_input_number():
     def first(grouping, *rows):
         return grouping.first_row(np.isin(np.arange(grouping.n_rows), rows))
 

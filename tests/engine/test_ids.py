@@ -1,4 +1,4 @@
-"""Ids of queries: each is what it is, in whatever container, and the same in two results of different containers."""
+"""Query ids keep their type and value in any container, and match between results from different containers."""
 
 from collections import deque
 from datetime import UTC, date, datetime
@@ -43,14 +43,14 @@ APART = [
 
 @together("make", [list, tuple, deque])
 @pytest.mark.parametrize("ids", APART, ids=repr)
-def test_ids_of_lists_are_what_they_are(ids, make):
+def test_ids_of_lists_keep_their_type(ids, make):
     for rows in (ids, [q for q in ids for _ in range(2)], [*ids, *ids]):
         found = evaluate([1] * len(rows), [1] * len(rows), qid=make(rows), metrics="map").qid.tolist()
         assert found == ids
         assert [*map(repr, found)] == [*map(repr, ids)] or any(isinstance(q, np.generic) for q in ids)
 
 
-def test_ids_of_batches_are_what_they_are():
+def test_ids_of_batches_keep_their_type():
     for ids in (["a", "a\0"], [b"a", b"a\0"], [B, B + 1], [(1,), (1, 2)]):
         assert evaluate_table([([1], [1], [q]) for q in ids], metrics="map").qid.tolist() == ids
     for ids in ([1, "1"], [b"1", "1"], [2**63, -1], [1, 1.5]):
@@ -86,7 +86,7 @@ def test_missing_strings_of_numpy():
         evaluate([1, 0], [1, 2], qid=np.array(["a", None], dtype=np.dtypes.StringDType(na_object=None)), metrics="map")
 
 
-def test_tie_break_and_tables_read_ids_as_they_are():
+def test_tie_break_and_tables_keep_types_of_ids():
     ranked = {"qid": [1, 1], "ties": "stable", "metrics": "mrr"}
     assert evaluate([1, 0], [1, 1], tie_break=[2**63 + 1, 2**63], **ranked).mean() == {"mrr": 1}
     assert evaluate([1, 0, 0], [1, 1, 0], tie_break=[2**63 + 1, 2**63, -1], **ranked | {"qid": [1] * 3}).mean() == {
@@ -121,7 +121,7 @@ Part = Enum("Part", {"FIRST": "train", "SECOND": "test"}, type=str)
 """Text whose str() is another one."""
 
 
-def test_members_of_an_enum_of_text_are_their_text(tmp_path):
+def test_members_of_a_text_enum_are_their_text(tmp_path):
     result = evaluate([1, 0, 1], [2, 1, 3], qid=[Part.FIRST, Part.FIRST, Part.SECOND], metrics="map")
     assert result.qid.tolist() == ["train", "test"]
     result.save(tmp_path / "saved")
@@ -130,7 +130,7 @@ def test_members_of_an_enum_of_text_are_their_text(tmp_path):
 
 @pytest.mark.parametrize("make", SAME.values(), ids=SAME)
 @together("pair", PAIRS)
-def test_the_same_ids_in_other_containers(make, pair):
+def test_equal_ids_in_other_containers(make, pair):
     a, b = pair
     first, second = result([a, a, b, b]), result(make(*pair))
     assert stats.compare(first, second).n_units == 2
@@ -168,13 +168,13 @@ def test_ids_that_float64_may_have_made_equal(name):
             call()
 
 
-def test_large_floats_that_are_no_ids():
+def test_large_floats_are_rejected_as_ids():
     assert evaluate([1, 0], [1, 2], qid=[2.0**53 - 1, 0.5], metrics="mrr").qid.tolist() == [2**53 - 1, 0.5]
     with pytest.raises(ValueError, match="Ids must stay different.* Got 1000"):
         evaluate([1, 0], [1, 2], qid=[1, 2], by=[1e18, 1e20], metrics="mrr")
 
 
-def test_ids_that_differ_are_not_compared():
+def test_different_ids_are_not_compared():
     for one, other in (
         ([B, B, B + 1, B + 1], np.array([B, B, B - 1, B - 1], dtype=np.float64) - 1),
         (["1", "1", "2", "2"], [b"1", b"1", b"2", b"2"]),
@@ -184,25 +184,25 @@ def test_ids_that_differ_are_not_compared():
             stats.compare(result(one), result(other))
 
 
-def test_ids_of_parts_are_joined_as_they_are():
+def test_ids_of_batches_are_concatenated_unchanged():
     big = evaluate([1], [1], qid=np.array([2**63 + 1], dtype=np.uint64), metrics="map")
     text = evaluate([1], [1], qid=["1"], metrics="map")
     found = joined_ids([part.qid for part in (result([B, B, B + 1, B + 1]), big, text)])
     assert found.tolist() == [B, B + 1, 2**63 + 1, "1"]
 
 
-def test_types_of_numpy_are_ordered_as_those_of_python():
+def test_numpy_types_are_ordered_like_python_types():
     ids = np.empty(3, dtype=object)
     ids[:] = [2, np.True_, np.float32(0.5)]
     assert id_order(ids).tolist() == [2, 1, 0]
 
 
-def test_ids_of_one_type_that_do_not_compare():
-    """By their reprs then: dates with a time zone and without."""
+def test_ids_of_one_type_without_an_order():
+    """They are ordered by repr: dates with and without a time zone."""
     ids = np.array([datetime(2020, 1, 2, tzinfo=UTC), datetime(2021, 1, 1), 3, datetime(2020, 1, 1)])
     assert id_order(ids).tolist() == [2, 3, 0, 1]
 
 
-def test_dates_beside_text_are_in_the_order_of_dates():
+def test_dates_next_to_text_are_in_date_order():
     ids = np.array(["a", date(2020, 10, 1), date(2020, 2, 1)], dtype=object)
     assert id_order(ids).tolist() == [2, 1, 0]

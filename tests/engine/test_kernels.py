@@ -1,4 +1,4 @@
-"""Compiled loops against a line of NumPy or Python each, to the last bit, on numbers that loops go wrong on."""
+"""Each compiled loop against a line of NumPy or Python, bit for bit, on numbers where loops often fail."""
 
 import math
 import operator
@@ -89,14 +89,14 @@ LABELS = {
 
 
 def rows_of_queries(rng, make, kind):
-    """Rows of queries of many lengths in random order, and where each query starts."""
+    """Rows of queries of many lengths in random order, and the start of each query."""
     lengths = rng.permutation(LENGTHS)
     parts = [np.asarray(make(rng, n), dtype=np.float32 if kind == "float32" else None) for n in lengths]
     return np.concatenate(parts), np.append(0, np.cumsum(lengths))
 
 
 def check_ranking(score, label, indptr, depth, ties, keep_unretrieved):
-    """Compare a ranking with the one that NumPy makes."""
+    """Compare a ranking with NumPy's."""
     labels = Labels(label, indptr, grade=as_grades(label))
     ranking = Ranking.by_score(labels, score, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved)
     order, tie_end, ptr = expected_ranking(score, label, indptr, depth, ties, keep_unretrieved)
@@ -122,7 +122,7 @@ def test_order(scores, ties, keep_unretrieved):
 @together("n", [*range(2, 18), 23, 31, 32, 33, 39, 40, 41])
 @pytest.mark.parametrize("scores", SCORES)
 def test_order_of_short_queries_of_one_length(n, scores):
-    """Two at once, as far as neither has ties or documents that are not retrieved; then a longer one, and the last."""
+    """The kernel ranks two queries together if neither has ties or unretrieved documents; then a longer query."""
     rng = np.random.default_rng(n)
     indptr = np.cumsum([0, *[n] * 33, n + 1, n])
     for labels, depth in product(["grades", "fractions"], [1, 3, NO_CUTOFF]):
@@ -155,22 +155,22 @@ def test_ideal_order(labels, depth):
             assert_array_equal(known.count_at_least(threshold)[:, 0], count)
 
 
-def test_the_longest_query_wherever_it_stands():
+def test_the_longest_query_in_any_position():
     assert longest(np.array([0])) == 0
-    for n in [*range(1, 10), 300]:  # the first 256 are looked at together
+    for n in [*range(1, 10), 300]:  # the first 256 are read together
         for i in range(n):
             assert longest(np.append(0, np.cumsum(np.where(np.arange(n) == i, 7, 1)))) == 7
 
 
 @pytest.mark.parametrize("n", [255, 256, 65_535, 65_536, 70_000])
 def test_counts_of_one_two_and_four_bytes(n):
-    """Counts of a query's rows grow with it: 255 fit into one byte, 65,535 into two."""
+    """Counts need a type for the length of a query: 255 fits into one byte, 65,535 into two."""
     score = np.random.default_rng(n).normal(size=n)
     ranking = Ranking.by_score(Labels(np.zeros(n), np.array([0, n])), score)
     assert_array_equal(ranking.order, np.argsort(-score, kind="stable"))
 
 
-def test_labels_that_are_missing_are_not_ranked():
+def test_missing_labels_are_not_ranked():
     label = np.where(np.arange(300) % 5 == 3, np.arange(300.0), np.nan)
     for depth in 1, 5, 10, 20, 60, 300:
         ranking = Ranking.by_label(label, np.array([0, 300]), depth)
@@ -211,7 +211,7 @@ NUMBERS = [0.0, -0.0, 1.0, -2.5, 1e-292, 9e-293, 5e-324, 1.7e308, math.inf, -mat
 @pytest.mark.parametrize("n_cutoffs", [1, 2])
 @pytest.mark.parametrize("needs", [False, True])
 def test_ratios(needs, n_cutoffs):
-    """Each pair of odd numbers amid others: what is undefined is marked, what is out of range is told of."""
+    """Each pair of unusual numbers among others: undefined ratios are marked, and overflow is reported."""
     for x, y in ((x, y) for x in NUMBERS for y in NUMBERS):
         for others in [3.0], [3.0, 0.0]:  # with and without another undefined query
             for count in {1.0, float(not needs)}:
@@ -231,7 +231,7 @@ def test_ratios(needs, n_cutoffs):
 @pytest.mark.parametrize("highest", [1, 2, 4, 7, 8, 31])
 @pytest.mark.parametrize("depth", [1, 7, 8, 9, 15, 16, 17, NO_CUTOFF])
 def test_best_grades(depth, highest):
-    """Of short and long queries, one of which ends where there is no room for a word; the best are rare or many."""
+    """For short and long queries; after one of them no whole word fits. The best grades are rare or frequent."""
     rng = np.random.default_rng(0)
     for share in (0.02, 0.5, 1.0):
         lengths = rng.permutation([*range(20), 63, 64, 65, 100, 239, 240, 241, 300])
@@ -245,8 +245,8 @@ def test_best_grades(depth, highest):
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 12, 16, 17, 70])
-def test_best_grades_are_written_to_nothing_else(n):
-    """The last grades of all have no room behind them, which several bytes at once would need."""
+def test_best_grades_are_written_inside_the_array(n):
+    """After the last grades there is no space, which writing several bytes at once would need."""
     grade = np.random.default_rng(n).integers(0, 5, 2 * n).astype(np.uint8)
     for depth in (1, 10, NO_CUTOFF):
         out, ptr = np.full(3 * n + 40, 77, dtype=np.uint8), np.empty(3, dtype=np.int64)
@@ -257,8 +257,8 @@ def test_best_grades_are_written_to_nothing_else(n):
 @pytest.mark.parametrize(
     "n", [15, 16, 17, 63, 64, 65, 79, 254 * 16, 255 * 16 - 1, 255 * 16, 256 * 16, 256 * 16 + 1, 9000]
 )
-def test_counts_of_as_many_equal_grades(n):
-    """More than a byte counts, and more than a vector holds; the neighbours of the query are not counted."""
+def test_counts_of_many_equal_grades(n):
+    """More than fit into a byte counter or a vector; neighbouring queries are not counted."""
     grade = np.full(n + 40, 3, dtype=np.uint8)
     indptr = np.array([20, 20 + n])
     found = np.empty((1, 1))
@@ -279,7 +279,7 @@ CUTOFFS = [1, 5, 16, 18, 21, 30, 1024, NO_CUTOFF]
 @pytest.mark.parametrize("weights", ["one", "half", "some"])
 @pytest.mark.parametrize("values", ["one", "two", "some", "grades"])
 def test_sums_without_ties(values, weights, discounted, per_rank):
-    """Each kind of operand beside each other one: most have a loop of their own, whatever cutoffs are beside them."""
+    """Each pair of operand types: most pairs have their own loop, for any set of cutoffs."""
     rng = np.random.default_rng(0)
     lengths = [3, 0, 1, 12, 1024, 1025, 2, 8, 9, *range(1, 8), 37, *[5] * 20, 16, 17, 6, *[10] * 3, 11, 11, 10]
     ptr, n = np.append(0, np.cumsum(lengths)), sum(lengths)
@@ -298,11 +298,11 @@ def test_sums_without_ties(values, weights, discounted, per_rank):
         rank, rows = np.arange(1, stop - start + 1), slice(start, stop)
         factor = np.broadcast_to(weight, n)[rows] * (discount[: len(rank)] if discounted else 1.0)
         terms = of_row[rows] * (factor / rank if per_rank else factor)
-        equal = assert_array_equal if len(rank) <= 1024 else partial(assert_allclose, rtol=1e-13)  # which is in pieces
+        equal = assert_array_equal if len(rank) <= 1024 else partial(assert_allclose, rtol=1e-13)  # a strided array
         equal([found[k][q] for k in CUTOFFS], [summed(terms[:k]) for k in CUTOFFS])
 
 
-def test_a_cascade_of_a_long_list_meets_a_tie_where_it_is():
+def test_a_cascade_of_a_long_list_finds_ties():
     p, out, tie_end = np.zeros(1040), np.empty(1040), np.arange(1, 1041)
     p[1030:1034], tie_end[1031] = [0.1, 0.2, 0.6, 0.3], 1033
     assert cascade(p, None, np.array([0, 1040]), tie_end, NO_CUTOFF, np.empty((1, 1041)), out)
@@ -312,8 +312,8 @@ def test_a_cascade_of_a_long_list_meets_a_tie_where_it_is():
 
 
 @pytest.mark.parametrize(("size", "step"), [(2, 500), (2, 2), (12, 12)])
-def test_a_cascade_of_a_long_list_is_exact_as_long_as_it_matters(size, step):
-    """To the last digits where someone may be left, beside ties too; nearly so where survival is 1e-18 to 1e-52."""
+def test_a_cascade_of_a_long_list_is_exact_while_it_matters(size, step):
+    """To the last digits while users are left, with ties as well; nearly so for survival of 1e-18 to 1e-52."""
     n, rng = 12_000, np.random.default_rng(0)
     p, out, tie_end = rng.random(n) / 50, np.empty(n), np.arange(1, n + 1)
     for i in range(1500, n, step):
@@ -329,12 +329,12 @@ def test_a_cascade_of_a_long_list_is_exact_as_long_as_it_matters(size, step):
     assert error.max() < 1e-12
 
 
-# --- numbers that another thread has written since they were checked --------------------------------------------
+# --- numbers that another thread changed after the check --------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [3, 17, 40, 1100])
-def test_one_value_of_all_items_is_not_changed_by_ties(n, rng):
-    """A mean of tenths is no tenth."""
+def test_a_constant_value_is_not_changed_by_ties(n, rng):
+    """The mean of several 0.1 is not 0.1 in floats."""
     weight, ends, tied, alone = rng.random(n), np.minimum(np.arange(n) // 3 * 3 + 3, n), np.empty(1), np.empty(1)
     for tie_end, out in ((ends, tied), (None, alone)):
         cumsum(np.array([0.1]), None, weight, None, False, np.array([0, n]), np.array([n]), tie_end, out.reshape(1, 1))
@@ -343,7 +343,7 @@ def test_one_value_of_all_items_is_not_changed_by_ties(n, rng):
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("n", [2, 3, 5, 7, 8, 13, 16, 20, 33, 40, 50])
-def test_an_order_with_nan_is_of_rows_all_the_same(n, ties):
+def test_an_order_with_nan_contains_all_rows(n, ties):
     for seed in range(50):
         score = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, 4.0, math.nan], 2 * n)
         for grade in (None, np.ones(2 * n, dtype=np.uint8)):
@@ -361,15 +361,15 @@ def test_nan_has_ranks():
     assert {*out} <= {-1.0, 0.0, 1.0}
 
 
-def test_a_label_that_is_not_in_the_best_order_is_counted_inside_of_it():
+def test_a_label_outside_the_ideal_order_stays_in_bounds():
     room, out = np.zeros(5, dtype=np.int64), np.empty(2)
     overlap(np.array([0.0, 1.0]), np.array([2.0, 1.0]), *2 * [np.array([0, 2])], None, room[:4].reshape(2, 2), out)
     assert room[:2].tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("tie", range(21))
-def test_scans_have_the_bits_of_lists_without_the_ties_below(tie):
-    """Items are taken together in the same way, wherever two are tied after them."""
+def test_scans_have_the_bits_of_lists_without_lower_ties(tie):
+    """Items are added in the same order, whatever ties follow."""
     rng, n, ptr = np.random.default_rng(tie), 24, np.array([0, 24])
     p, y, (tied, untied) = rng.random(n) / 9, rng.random(n), np.empty((2, n))
     tie_end = np.arange(1, n + 1)

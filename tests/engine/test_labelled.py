@@ -1,4 +1,4 @@
-"""Queries with few labels: these rows are put in their places without an order of the others."""
+"""Queries with few labeled rows: only labeled rows are placed, without sorting the others."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LENGTHS = [1, 2, 15, 16, 17, 18, 19, 20, 21, 23, 24, 31, 40, 41, 42, 43, 44, 64,
 
 
 def lists(n_labels, tied, rng):
-    """Grades and scores of lists of each length; labels stand here and there, at the start, or at the end."""
+    """Grades and scores of lists of each length; labels are scattered, at the start, or at the end."""
     for n in LENGTHS:
         for k in range(6):
             score, grade = rng.permutation(n) - n / 2, np.zeros(n, dtype=np.uint8)
@@ -31,7 +31,7 @@ def lists(n_labels, tied, rng):
 
 
 def ranked(grade, score, indptr, depth, ties, only_grades):
-    """Grades by rank, where lists start, and where ties end, if any are told."""
+    """Grades by rank, starts of lists, and ends of ties if requested."""
     n = len(grade)
     out, tie_end, ptr = np.full(n, 99, dtype=np.uint8), np.full(n, -1), np.empty(len(indptr), dtype=np.int64)
     of_type = (None, score) if score.dtype == np.float32 else (score, None)
@@ -47,7 +47,7 @@ def ranked(grade, score, indptr, depth, ties, only_grades):
 @pytest.mark.parametrize("ties", ["average", "stable"])
 @pytest.mark.parametrize("depth", [1, 10, 41, NO_CUTOFF])
 @pytest.mark.parametrize("tied", ["none", "others", "a label", "two labels"])
-def test_grades_stand_where_a_sort_puts_them(tied, depth, ties, dtype, rng):
+def test_grades_are_placed_as_by_a_sort(tied, depth, ties, dtype, rng):
     for n_labels in (0, 1, 2, 3, 4, 5, 8, 12, 13):
         parts = [*lists(n_labels, tied, rng)]
         grade, score = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -69,7 +69,7 @@ def test_grades_stand_where_a_sort_puts_them(tied, depth, ties, dtype, rng):
 
 @pytest.mark.parametrize("depth", [1, 10, 99])
 def test_nothing_is_written_below_a_cutoff(depth):
-    """The one row with a label is the first below it."""
+    """The only labeled row is the first below the cutoff."""
     grade, score = np.zeros(100, dtype=np.uint8), -np.arange(100.0)
     grade[depth] = 1
     out, ptr, tie_end = ranked(grade, score, np.array([0, 100]), depth, "average", only_grades=True)
@@ -79,7 +79,7 @@ def test_nothing_is_written_below_a_cutoff(depth):
 
 
 def ends_of(ptr, tie_end, q):
-    """Where ties of a list end, from its start on; None if none is told."""
+    """Tie ends of a list, from its start on; None if none were requested."""
     start, stop = ptr[q : q + 2]
     return None if tie_end is None or tie_end[start] == 0 else block_ends(tie_end, start, stop)
 
@@ -92,7 +92,7 @@ def block_ends(tie_end, start, stop):
 
 
 def found_alone(rows, depth):
-    """Whether the rows with a label are so few that they alone are put in their places, and none of them is tied."""
+    """Whether so few rows have a label that only they are placed, and none of them is tied."""
     grade, score = rows
     n, labelled = len(grade), score[grade > 0]
     few = min(n // 5, 3 if depth < n else 12)

@@ -1,4 +1,4 @@
-"""A mask says where there are documents: padded queries give what their documents give, to the last bit."""
+"""A mask marks documents: padded queries have the bits of the same documents without padding."""
 
 import inspect
 
@@ -19,7 +19,7 @@ ONE_LABEL = [metric for metric in METRICS if not metric.subtopics]
 
 
 def padded(data, rng, width=None):
-    """Queries as rows of matrices, documents somewhere in each; what stands at other places is garbage."""
+    """Queries as rows of matrices, with documents at random columns and garbage in the other entries."""
     ids, size = data.qid[np.sort(np.unique(data.qid, return_index=True)[1])], np.bincount(data.qid)
     width = size.max() + 2 if width is None else width
     mask = np.zeros((len(ids), width), dtype=bool)
@@ -51,7 +51,7 @@ def test_mask_by_hand():
     assert map_score(y_true, y_score, mask=mask, average=None).tolist() == [0.5, 1.0]
 
 
-def test_weights_ties_and_attributes_of_documents_that_are_there():
+def test_weights_ties_and_attributes_of_masked_documents():
     data, rng = rough_data_for(REGISTRY["ndcg"]), np.random.default_rng(2)
     y_true, y_score, mask, ids = padded(data, rng)
     weight, keys, country = rng.random(len(ids)), rng.random(mask.shape), rng.choice(["se", "no"], len(ids))
@@ -66,7 +66,7 @@ def test_weights_ties_and_attributes_of_documents_that_are_there():
     assert_equal(found, expected)
     assert found.attributes["by"].tolist() == expected.attributes["by"].tolist() == country.tolist()
     of_rows = {name: np.repeat(column, mask.shape[1]) for name, column in of_queries.items()}
-    of_rows["sample_weight"][~mask.ravel()] = NAN  # not read either
+    of_rows["sample_weight"][~mask.ravel()] = NAN  # padding is not read
     y_true, y_score, keys, mask = (x.ravel() for x in (y_true, y_score, keys, mask))
     assert_equal(evaluate(y_true, y_score, mask=mask, tie_break=keys, **of_rows, **options), expected)
 
@@ -93,12 +93,12 @@ def test_full_mask_has_no_effect():
 
 
 def test_lists_of_one_document():
-    """A single column has a mask beside it, so it is a matrix."""
+    """With a mask, a single column is a matrix."""
     assert map_score([[1], [0]], [[0.5], [0.1]], mask=[[True], [True]], average=None).tolist() == [1, 0]
     assert map_score([[1], [0]], [[0.5], [0.1]], qid=[1, 1], mask=[True, True], average=None).tolist() == [1]
 
 
-def test_every_signature_has_it():
+def test_every_signature_has_mask():
     for metric in METRICS:
         parameters = [*inspect.signature(public(metric)).parameters]
         assert parameters[-2:] == ["mask", "n_jobs"]
@@ -130,8 +130,8 @@ def test_invalid_masks(mask, error, message):
 
 
 @pytest.mark.parametrize("pad", [0, -1, 5])
-def test_a_mask_of_padding_is_noticed(pad):
-    """The longest query has none, so it seems to have no document; with longer rows labels give it away."""
+def test_an_inverted_mask_is_rejected(pad):
+    """The longest query has no padding, so it seems to have no document; for longer rows the labels show it."""
     is_document = np.arange(8) < np.array([[5], [3], [7]])
     labels = np.where(is_document, np.arange(24).reshape(3, 8) % 3, pad)
     for width in (7, 8):
@@ -139,7 +139,7 @@ def test_a_mask_of_padding_is_noticed(pad):
         assert ndcg_score(y_true, np.ones(mask.shape), mask=mask) > 0
         with pytest.raises(ValueError, match="pass ~mask"):
             ndcg_score(y_true, np.ones(mask.shape), mask=~mask)
-    left = labels[:, ::-1], is_document[:, ::-1]  # padding on the left is none of that
+    left = labels[:, ::-1], is_document[:, ::-1]  # padding on the left is not an inverted mask
     assert ndcg_score(left[0], np.ones((3, 8)), mask=left[1]) > 0
     assert ndcg_score(np.ones((3, 8)), np.ones((3, 8)), mask=left[1]) == 1
     assert ndcg_score([[7, 8, 1], [1, 1, 1]], np.ones((2, 3)), mask=[[False, False, True], [True] * 3]) == 1
@@ -188,13 +188,13 @@ def test_mask_errors(args, keywords, message):
 
 
 @pytest.mark.parametrize("name", ["where", "padding_mask", "attention_mask"])
-def test_names_of_other_libraries(name):
+def test_mask_names_of_other_libraries(name):
     for function in (ndcg_score, evaluate, RankingAccumulator().update):
         with pytest.raises(TypeError, match=r"mask= is True where there is a document\."):
             function(Y, S, **{name: ALL})
 
 
-def test_subtopics_have_one_mask_a_row():
+def test_subtopics_share_a_mask():
     labels, scores = [[1, 0], [0, 1], [NAN, NAN]], [1, 2, NAN]
     found = alpha_ndcg_score(labels, scores, qid=[0, 0, 0], mask=[True, True, False])
     assert found == alpha_ndcg_score(labels[:2], scores[:2], qid=[0, 0])
@@ -204,7 +204,7 @@ def test_subtopics_have_one_mask_a_row():
 
 @pytest.mark.parametrize("where", ["evaluate_table", "spark"])
 def test_calls_with_rows_point_to_mask(where):
-    """It is said before the data are looked at."""
+    """The check runs before the data are read."""
     called = sklearn_rank.spark.evaluate if where == "spark" else getattr(sklearn_rank, where)
     with pytest.raises(TypeError, match=r"keyword 'mask'\. mask= is for padded arrays, .* leave padding out before"):
         called([], metrics="mrr", mask=[True])

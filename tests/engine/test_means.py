@@ -1,4 +1,4 @@
-"""Sums of means over long tie blocks, against fractions, of labels that are grades and of others."""
+"""Sums of means over long tie blocks, against fractions, for labels that are grades and for other labels."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_rank._engine.kernels import sums as sums_kernels
 from sklearn_rank._engine.ranking import NO_CUTOFF
 
-# Items of each tie block, and how many of them are relevant.
+# Items of each tie block, and the number of relevant ones.
 LISTS = {
     "one block": [(300, 40)],
     "one relevant": [(2000, 1)],
@@ -24,7 +24,7 @@ LISTS = {
 
 
 def sums_of(blocks, cutoffs):
-    """Sums down to each cutoff, as fractions: of relevant * relevant above and at it, expected, over the rank."""
+    """Sums down to each cutoff, as fractions: expected relevant * (relevant so far) / rank."""
     sums, total, done, before = {0: Fraction(0)}, Fraction(0), 0, 0
     for size, n in blocks:
         level = Fraction(n * before + n, size)
@@ -45,14 +45,14 @@ def sum_of(level, slope, done, start, stop):
 
 
 def tables_of_grades(min_relevance, of_labels):
-    """Whether each grade is relevant, as 0.0 or 1.0, and the grade itself or the same again."""
+    """Relevance of each grade as 0.0 or 1.0, and the grade itself or the relevance again."""
     grades = np.arange(32.0)
     relevant = (grades >= min_relevance) * 1.0
     return relevant, grades if of_labels else relevant
 
 
 def ways(blocks, cutoffs):
-    """Sums by both kernels; grades of a block stand in any order."""
+    """Sums of both kernels; grades of a block are in random order."""
     rng, tables = np.random.default_rng(0), tables_of_grades(1.0, False)
     grade = np.concatenate([rng.permutation(np.repeat([1, 0], [n, size - n])) for size, n in blocks]).astype(np.uint8)
     ends = np.cumsum([size for size, _ in blocks])
@@ -65,7 +65,7 @@ def ways(blocks, cutoffs):
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_sums_are_those_of_fractions(name):
+def test_sums_equal_fractions(name):
     blocks = LISTS[name]
     length = sum(size for size, _ in blocks)
     cutoffs = sorted({1, 10, 16, 17, 18, 100, 1000, 1024, 1025, 1300, 20_018, 20_050, length})
@@ -75,20 +75,20 @@ def test_sums_are_those_of_fractions(name):
 
 
 def test_all_relevant_is_exact():
-    """Each mean is 1, so that MAP is 1 and not the next number."""
+    """Each mean is 1, so MAP is exactly 1."""
     assert_array_equal(ways(LISTS["all relevant"], [10, 17, 100, 590]), [[10, 17, 100, 590]] * 2)
 
 
 @pytest.mark.parametrize("least", [0, 1, 2, 31, 32])
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("of_labels", [False, True])
-def test_lists_of_each_length_have_the_sums_of_their_items(least, tied, of_labels, rng):
+def test_lists_of_each_length_have_exact_sums(least, tied, of_labels, rng):
     sizes = [*range(1, 262), 320, *rng.integers(1, 300, 99), 8]
     ptr, n = np.cumsum([0, *sizes]), sum(sizes)
     for grades in (rng.integers(0, 4, n), rng.choice([0, 1, 2, 31], n, p=[0.85, 0.05, 0.05, 0.05]), np.full(n, 31)):
         grade, (relevant, value) = grades.astype(np.uint8), tables_of_grades(least, of_labels)
         tie_end = np.arange(1, n + 1)
-        if tied:  # two items here and there, but never of two lists
+        if tied:  # two items in some places, but never of two lists
             first = [i for i in range(0, n - 1, 23) if i + 1 not in ptr]
             tie_end[first] += 1
         several = [2, 7, 8, 9, 15, 16, 63, 64, 65, 71, 72, 73, 128, 300]

@@ -1,4 +1,4 @@
-"""Rounding stays below 1e-12, and neither threads nor blocks change a bit; `numerical_error.py` has the large sizes."""
+"""Rounding errors are below 1e-12; threads and blocks change no bit. `numerical_error.py` runs larger sizes."""
 
 import numerical_error
 import pytest

@@ -1,4 +1,4 @@
-"""The order of rows by score: that of a stable sort, however scores are spread."""
+"""The order of rows by score is that of a stable sort for any distribution of scores."""
 
 from math import inf
 
@@ -42,7 +42,7 @@ SCORES = {
 @pytest.mark.parametrize("labels", [(-1000, 1000), (0, 32)])
 @together("n", [1, 2, 8, 9, 10, 16, 17, 130, 1000, 3000])
 def test_the_order_is_that_of_a_stable_sort(drawn, labels, n):
-    """CG of random integers, which may be grades, tells which documents stand above each rank."""
+    """CG of random integers, which may be grades, shows the documents above each rank."""
     rng = np.random.default_rng([n, len(drawn)])
     score, label = SCORES[drawn](rng, n), rng.integers(*labels, size=n)
     tie_break = {"stable": np.arange(n), "worst": label, "best": -label}
@@ -57,7 +57,7 @@ def test_the_order_is_that_of_a_stable_sort(drawn, labels, n):
 
 @pytest.mark.parametrize("drawn", SCORES)
 def test_the_order_of_a_huge_query(drawn):
-    """The same for 100,000 documents, too many for anything quadratic, which are sorted part by part."""
+    """The same for 100,000 documents, too many for quadratic algorithms, sorted in parts."""
     n = 100_000
     rng = np.random.default_rng([n, len(drawn)])
     score, label = SCORES[drawn](rng, n), rng.integers(-1000, 1000, size=n)

@@ -1,4 +1,4 @@
-"""Plans: a recorded formula gives the bits of the formula itself, on any rows, and says what is wrong as it does."""
+"""Plans: a recorded formula gives the bits of the formula itself, on any rows, and the same errors."""
 
 import gc
 import weakref
@@ -30,19 +30,19 @@ RECORDED = [metric for metric in METRICS if metric.name not in EAGER]
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch):
-    """Plans that are remembered: at first none."""
+    """The cache of plans, empty at the start."""
     monkeypatch.setattr(compute, "_REMEMBERED", {})
     return compute._REMEMBERED
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Several blocks of other numbers of rows and queries."""
+    """Several blocks with different numbers of rows and queries."""
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 200)
 
 
 def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
-    """Grades, scores with ties, and ids, which are not grouped if the seed is odd."""
+    """Grades, scores with ties, and ids, which are interleaved if the seed is odd."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(len(lengths)), lengths)
     if seed % 2:
@@ -51,12 +51,12 @@ def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
 
 
 def rows_for(metric, seed, decimals=1, lengths=LENGTHS):
-    """The same, with grades that a metric takes."""
+    """The same, with grades that the metric accepts."""
     return rows(seed, 1 if metric.labels[1] == 1 else 4, decimals, lengths)
 
 
 def assert_same(one, other):
-    """Assert that two results are of the same bits."""
+    """Assert that two results have the same bits."""
     assert repr(one.mean()) == repr(other.mean())
     assert one.n_undefined == other.n_undefined
     for name, values in other.per_query.items():
@@ -64,7 +64,7 @@ def assert_same(one, other):
 
 
 def at_cutoffs(metric, *cutoffs):
-    """Names of a metric at cutoffs, "" for whole lists, which are all that some metrics have."""
+    """Names of a metric at cutoffs; "" for whole lists, if the metric has no cutoff."""
     return [metric.name + k for k in (cutoffs if metric.has_cutoff else [""])]
 
 
@@ -74,7 +74,7 @@ def at_cutoffs(metric, *cutoffs):
 @each(RECORDED)
 @pytest.mark.parametrize("block", [200, 2**17])
 def test_each_metric(metric, block, eagerly, runs, monkeypatch):
-    """By each tie policy, with weights or without, rows grouped or not, scores of both types: in every way to ask."""
+    """With each tie policy, with or without weights, grouped rows or not, both types of scores: all combinations."""
     monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
     names = at_cutoffs(metric, "@1", "@3", "@10", "@2000", "")
     for seed, decimals in ((0, 9), (1, 1), (2, 0)):
@@ -93,7 +93,7 @@ def test_each_metric(metric, block, eagerly, runs, monkeypatch):
 
 @each(RECORDED)
 def test_more_cutoffs_than_queries(metric, eagerly, runs):
-    """Lists are as long as a cutoff, one shorter and one longer."""
+    """Lists have the length of a cutoff, one less and one more."""
     names = at_cutoffs(metric, "@1", "@2", "@3", "@7", "@8", "@9", "@64", "")
     for seed, lengths in enumerate(([1], [8], [8, 3], [2, 9, 8])):
         for decimals in (0, 9):
@@ -108,23 +108,23 @@ def test_more_cutoffs_than_queries(metric, eagerly, runs):
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
 @each(RECORDED)
-def test_rows_that_were_not_retrieved(metric, small_blocks, eagerly, runs):
-    """One, some, all of a query and all; formulas that rank them, or count ranked rows, are called with rows."""
+def test_unretrieved_rows_in_plans(metric, small_blocks, eagerly, runs):
+    """One row, some, all rows of a query and all rows; formulas that rank or count such rows are called with rows."""
     asked = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
     names = dict(zip(asked, asked, strict=True))
     for seed, share in enumerate((0.001, 0.3, 0.9, 1.0)):
         y_true, y_score, qid = rows_for(metric, seed)
         y_score[(np.random.default_rng(seed).random(len(qid)) < share) | (qid == 3)] = -np.inf
         given = {"qid": qid, "metrics": names}
-        # Lists of few rows with a grade are ranked by them.
+        # Lists of few labeled rows are ranked by these rows only.
         for labels in (y_true, y_true * (np.arange(len(qid)) % 20 == 0)):
             assert_same(evaluate(labels, y_score, **given), eagerly(evaluate, labels, y_score, **given))
     assert len(runs) == 0 if metric.keeps_unretrieved else len(runs) in (0, 8)
 
 
 @each(RECORDED)
-def test_hardly_any_label(metric, small_blocks, eagerly, runs):
-    """Where few grades are not 0, the others are put in no order, unless a step reads their ties."""
+def test_few_labels_in_plans(metric, small_blocks, eagerly, runs):
+    """If few grades are not 0, the other rows are not sorted, unless a step reads their ties."""
     names = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
     for seed, decimals in ((0, 9), (1, 1), (2, 0)):
         y_true, y_score, qid = rows_for(metric, seed, decimals)
@@ -136,8 +136,8 @@ def test_hardly_any_label(metric, small_blocks, eagerly, runs):
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_one_score_for_all(ties, small_blocks, eagerly, runs):
-    """Also in some of the blocks alone."""
+def test_constant_scores(ties, small_blocks, eagerly, runs):
+    """Also if only some blocks are constant."""
     y_true, y_score, qid = rows(2, highest=1)
     names = [name for metric in RECORDED for name in at_cutoffs(metric, "@1", "@10", "")]
     for score in (np.zeros(len(qid)), np.full(len(qid), -2.5, dtype=np.float32), np.where(qid < 8, y_score, 0.5)):
@@ -148,7 +148,7 @@ def test_one_score_for_all(ties, small_blocks, eagerly, runs):
 
 @pytest.mark.parametrize("names", [["ndcg@10"], ["ndcg@10", "map", "err", "kendall", "iprec(ties=stable)"]], ids=len)
 def test_more_rows_than_a_block(names, eagerly, runs):
-    """As many as a block has, one more, and a query that is longer."""
+    """As many rows as a block, one more, and a longer query."""
     for n_jobs, lengths in ((1, np.full(2**14, 8)), (2, np.append(np.full(2**14, 8), 1)), (2, [3, 2**17 + 5, 4])):
         y_true, y_score, qid = rows(0, decimals=2, lengths=lengths)
         given = {"qid": qid, "metrics": names, "n_jobs": n_jobs}
@@ -160,8 +160,8 @@ def test_more_rows_than_a_block(names, eagerly, runs):
     "ignore:ndcg is not defined for any query:UserWarning", "ignore:.*cannot tell good rankings"
 )
 @pytest.mark.parametrize("highest", [4, 1, 0, 31])
-def test_metrics_that_share_steps_and_those_that_must_not(highest, small_blocks, eagerly, runs):
-    """Side by side and in the other order; some of them are not recorded."""
+def test_metrics_share_only_equal_steps(highest, small_blocks, eagerly, runs):
+    """Together, in both orders; some of them are not recorded."""
     metrics = [m for m in RECORDED if highest <= 4 or m.labels[1] is None or m.labels[1] == np.inf]
     keywords = ("ties=average", "ties=worst", "ties=stable", "min_relevance=2", "min_relevance=3")
     names = [
@@ -184,7 +184,7 @@ def test_metrics_that_share_steps_and_those_that_must_not(highest, small_blocks,
         with np.errstate(all="raise"):
             found = evaluate(y_true, y_score, n_jobs=2, **given)
         assert_same(found, eagerly(evaluate, y_true, y_score, **given))
-    # Checks compute again where no label reaches a min_relevance.
+    # Checks compute again if no label reaches min_relevance.
     assert len(runs) == (2 if highest > 1 else 6)
     assert {curve.spec.metric.name for curve in runs[0].others} == {"precision", "infap", "iprec", "mse", "rbo"}
 
@@ -199,10 +199,10 @@ def entries(*names):
     return plan_of(*names).recordings["average"].entries
 
 
-def test_equal_calls_are_one():
+def test_equal_calls_are_recorded_once():
     names = ("dcg", "ndcg", "p", "recall", "hit", "f1")
     n_alone = sum(len(entries(name)) for name in names)
-    assert len(entries(*names)) <= n_alone - 4  # a DCG, hits twice, and relevant documents
+    assert len(entries(*names)) <= n_alone - 4  # DCG, hits for two formulas, and the number of relevant documents
     assert len(entries("ndcg", "ndcg(gain=linear)")) == 2 * len(entries("ndcg"))
     assert len(entries("p", "p(min_relevance=2)")) == len(entries("p")) + 1
 
@@ -227,8 +227,8 @@ def test_plan_with_keywords(keywords, small_blocks, eagerly, runs):
     assert len(runs) == 1
 
 
-def test_a_function_is_asked_for_the_grades_that_occur():
-    """It may bear no others."""
+def test_a_function_is_called_only_for_grades_in_the_data():
+    """It may fail for other grades."""
     y_true, y_score, qid = rows(0, highest=1)
     asked = set()
 
@@ -247,8 +247,8 @@ def test_a_function_is_asked_for_the_grades_that_occur():
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
 @pytest.mark.parametrize("weight", [None, [1] * 5, [1e-100] * 5])
 @pytest.mark.parametrize("otherwise", [1.7e308, 1e-300, 1.0, np.nan])
-def test_sums_over_queries_beyond_the_range_of_a_float(otherwise, weight, eagerly):
-    """Each value is within it."""
+def test_sums_over_queries_that_overflow(otherwise, weight, eagerly):
+    """Each value is finite."""
     y, s = [0, 0, 0, 0, 0], [1, 2, 3, 2, 1]
     given = {"qid": [0, 0, 1, 1, 1], "sample_weight": weight, "replace_undefined_by": otherwise}
 
@@ -264,12 +264,12 @@ def test_sums_over_queries_beyond_the_range_of_a_float(otherwise, weight, eagerl
     assert outcome(lambda: prepare(y, metrics="ndcg", **given)(s)) == expected
 
 
-# --- calls after each other, and at the same time ------------------------------------------------------------
+# --- consecutive and concurrent calls ---------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot tell good rankings", "ignore:Every query has one row")
 def test_a_plan_serves_larger_and_smaller_calls_in_turn(remembered, eagerly, runs):
-    """And forgets ties, labels and longer lists of the call before."""
+    """It keeps no ties, labels or longer lists of the previous call."""
     names = ["ndcg@2", "ndcg", "map@3", "err@5", "q(beta=2)", "kendall", "p(ties=worst)@4"]
     sizes = [[4], [900], [300, 2, 40], [1], [7] * 90, [2, 1], [3] * 5, [1000, 24], [1] * 600]
     for turn in range(3):
@@ -283,7 +283,7 @@ def test_a_plan_serves_larger_and_smaller_calls_in_turn(remembered, eagerly, run
 
 
 def test_concurrent_calls_use_separate_programs(small_blocks, monkeypatch):
-    """Both have begun before one goes on."""
+    """Both calls start before either continues."""
     used, both, run = [], Barrier(2), plans.BoundProgram.run
 
     def run_and_note(program, *args):
@@ -303,8 +303,8 @@ def test_concurrent_calls_use_separate_programs(small_blocks, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("n_before", range(3))
-def test_an_interrupt_leaves_a_plan_as_good_as_before(n_before, n_jobs, small_blocks, monkeypatch):
-    """Whether it comes before the first block, or after some."""
+def test_an_interrupt_does_not_damage_a_plan(n_before, n_jobs, small_blocks, monkeypatch):
+    """Whether it comes before the first block or later."""
     y_true, y_score, qid = rows()
     prepared, n = prepare(y_true, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs), count()
     expected = prepared(y_score)
@@ -321,12 +321,12 @@ def test_an_interrupt_leaves_a_plan_as_good_as_before(n_before, n_jobs, small_bl
     assert prepared(y_score) == expected
 
 
-# --- what stays in memory ------------------------------------------------------------------------------------
+# --- memory ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keywords", [{}, {"gain": np.sqrt}, {"gain": [0.0, 1.0, 2.0, 3.0, 9.0]}], ids=str)
-def test_a_call_leaves_nothing_to_the_collector_of_garbage(keywords):
-    """Circles of objects would keep the arrays of each call until it runs."""
+def test_a_call_creates_no_reference_cycles(keywords):
+    """Cycles would keep the arrays of each call until the collector runs."""
     y_true, y_score, qid = rows()
 
     def call():
@@ -345,7 +345,7 @@ def test_a_call_leaves_nothing_to_the_collector_of_garbage(keywords):
 
 @pytest.mark.parametrize("constant", [False, True])
 def test_a_plan_keeps_no_rows(constant):
-    """A view of a few would keep all that it is a view of."""
+    """A view of few rows would keep the whole array."""
     plan, y_true, y_score = plan_of("ndcg", "map"), np.ones(40, dtype=np.uint8), np.arange(40.0)
     out = [(np.empty((1, 1)), np.zeros((1, 1), dtype=bool)) for _ in range(2)]
     program, arrays = plans.BoundProgram(plan, 64, 64), [y_true, y_score, np.array([0, 40])]
@@ -355,7 +355,7 @@ def test_a_plan_keeps_no_rows(constant):
     assert [ref() for ref in alive] == [None] * 3
 
 
-def test_a_plan_keeps_no_function_of_the_user():
+def test_a_plan_keeps_no_user_function():
     def gain(label):
         return label * 2
 

@@ -1,4 +1,4 @@
-"""Callers assert what kernels rely on and do not check."""
+"""Callers assert the preconditions that kernels do not check."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_means_of_values_by_grade_and_by_item(by_grade):
         Call(MEANS, **values, cutoffs=np.array([2])).bind(lists, Scratch(2), 2, 1)
 
 
-def test_overlap_with_a_best_order_that_is_shorter(monkeypatch):
+def test_overlap_with_a_shorter_ideal(monkeypatch):
     best = Ranking.by_label
     monkeypatch.setattr(ranked.Ranking, "by_label", lambda label, ptr, depth: best(label[:0], 0 * ptr, depth))
     with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""Labels by query that take scores: what is shared, what is new, and what some of the rows keep."""
+"""Labels by query to which scores are added: shared data, new data, and data of selected rows."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ def data():
     return data_of(LABELS, group_rows(QID, len(QID)), np.array([1.0, 2.0, 3.0]))
 
 
-def test_scores_are_added_to_the_same_labels():
+def test_labels_are_reused_for_several_scores():
     labels = data()
     queries = with_scores(labels, np.arange(6), (6,), score_name="y_score")
     assert queries.row_label is labels.row_label
@@ -36,7 +36,7 @@ def test_labels_of_a_pool_are_shared_between_scores():
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_whole_labels_are_bytes(whole):
+def test_whole_labels_are_stored_as_bytes(whole):
     labels = data_of(np.array([0.0, 3.0 if whole else 2.5]), Grouping.by_sizes([2]))
     assert (labels.row_label.dtype == np.uint8, labels.grade is None) == (whole, not whole)
     assert labels.label.tolist() == [0.0, 3.0 if whole else 2.5]
@@ -60,12 +60,12 @@ def test_all_documents_tied():
     assert not unretrieved.has_one_score
 
 
-def test_infinite_labels_are_refused_with_their_row():
+def test_infinite_labels_are_rejected_with_their_row():
     with pytest.raises(ValueError, match="infinite label in row 4"):
         data_of(np.array([0, 0, 0, 0, np.inf]), group_rows([1, 2, 1, 2, 1], 5))
 
 
-def test_some_rows_keep_what_their_queries_have():
+def test_selected_rows_keep_data_of_their_queries():
     index = pd.MultiIndex.from_arrays([QID, range(6)], names=["qid", "position"])
     labels = read_labels(
         pd.Series(LABELS, index=index), QID, [1, 2, 1, 3, 2, 1], by={"site": list("xyxzyx")}, clusters=list("uvuwvu")
@@ -79,7 +79,7 @@ def test_some_rows_keep_what_their_queries_have():
     assert some.summary == data_of(some.label, some.grouping).summary
 
 
-def test_some_rows_need_a_weight_above_0():
+def test_selected_rows_need_a_positive_weight():
     labels = read_labels([0, 1, 1, 0], [1, 1, 2, 2], [0.0, 0.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="not all zero"):
         some_rows(labels, np.array([0, 1]))

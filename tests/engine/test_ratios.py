@@ -1,4 +1,4 @@
-"""Ratios of numerators and denominators of each shape, of as many queries as are taken at once, and of more."""
+"""Ratios of numerators and denominators of each shape, for one block of queries and for several."""
 
 import math
 
@@ -30,7 +30,7 @@ NUMERATORS = {
 
 
 def ratios(numerator, denominator, needed, n, c):
-    """Values, what is undefined, whether all are in range, and the first two as NumPy has them."""
+    """Values, undefined mask, whether all are in range, and values and mask by NumPy."""
     out, undefined = np.full((n, c), -7.0, order="F"), np.zeros((n, c), dtype=np.uint8, order="F")
     told = divide(numerator, denominator, needed, 0.25, out, undefined)
     zero = np.broadcast_to((denominator == 0) | (False if needed is None else needed == 0), (n, c))
@@ -58,7 +58,7 @@ def test_ratios_of_each_shape(numerators, denominators, needs, n):
 @pytest.mark.parametrize("denominators", DENOMINATORS)
 @pytest.mark.parametrize("wrong", [math.inf, math.nan])
 def test_ratios_out_of_range_at_each_position(wrong, denominators, n):
-    """Unless its ratio is undefined."""
+    """Except if the ratio there is undefined."""
     rng = np.random.default_rng(n)
     y, needed = DENOMINATORS[denominators](rng, n, 3), rng.integers(0, 2, (n, 1)) * 1.0
     for q in {0, n // 2, n - 1} | {*range(508, min(n, 516))}:

@@ -1,4 +1,4 @@
-"""Calls of a formula are recorded and give its bits; a formula that cannot be recorded leaves none of its calls."""
+"""Recorded calls of a formula give its bits; a formula that cannot be recorded leaves no recorded calls."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def rows(decimals):
 
 
 def ours(formula, **facts):
-    """A metric that is recorded where its formula can be, as those of the package are."""
+    """A metric that is recorded if its formula allows, like the built-in ones."""
     formula.__module__ = "sklearn_rank.metrics.own"
     return _define_again("own", formula, {}, {"bounds": (-np.inf, np.inf), **facts}).function
 
@@ -109,8 +109,8 @@ NOT_RECORDED = [
 
 
 @together("formula, k", [(f, None) for f in NOT_RECORDED] + [(f, 3) for f in NOT_RECORDED + OF_WHOLE_LISTS])
-def test_formulas_that_are_not_recorded_leave_no_entries(formula, k):
-    """Such as numbers of two orders by position: these may be cut at other places."""
+def test_formulas_that_cannot_be_recorded_leave_no_entries(formula, k):
+    """For example formulas that combine positions of two orders, whose depths may differ."""
     specs = [parse_metric("fallout", k=3), parse_metric(ours(formula), k=k), parse_metric("recall", k=3)]
     curves = [plans.CurveRequest(spec, spec.cutoffs, {}) for spec in specs]
     plan, without = plans.Plan(curves, 900), plans.Plan(curves[::2], 900)
@@ -119,7 +119,7 @@ def test_formulas_that_are_not_recorded_leave_no_entries(formula, k):
     assert [*recording._slots.values()] == [*range(len(recording.entries))] == [*range(n_entries)]
 
 
-# --- what is wrong -------------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------------
 
 
 WAYS = {
@@ -140,7 +140,7 @@ WAYS = {
         (lambda r: (r.n, np.maximum(2 - r.cumsum(r.label), 1e-300)), "range of a float, .* Got 3 over 1e-300 for a"),
     ],
 )
-def test_errors_are_those_of_the_formula(way, formula, message, eagerly, runs, monkeypatch):
+def test_errors_match_those_of_the_formula(way, formula, message, eagerly, runs, monkeypatch):
     arrays, given = ([0, 0, 0, 2, 0], [1, 2, 3, 2, 1]), {"qid": [0, 0, 1, 1, 1]}
     for block, n_jobs in ((2**17, 1), (2, 2)):
         monkeypatch.setattr(blocks, "BLOCK_ROWS", block)

@@ -1,4 +1,4 @@
-"""Kernels let go of the arrays that they read as bytes, whatever they return or raise."""
+"""Kernels release the buffers of the arrays they read as bytes, whatever they return or raise."""
 
 import gc
 import weakref
@@ -39,7 +39,7 @@ MAKE = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_arrays_are_let_go(name):
+def test_arrays_are_released(name):
     call = CALLS[name]
     arrays = [MAKE.get(x, lambda: np.arange(8))() for x in signature(call).parameters]
     alive = [weakref.ref(array) for array in arrays]

@@ -1,4 +1,4 @@
-"""Rows in containers: a column is one entry a row, and labels of pandas are matched or refused, at every door."""
+"""Rows in containers: each column has an entry per row, and pandas labels match or are rejected, everywhere."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("make", COLUMNS.values(), ids=COLUMNS)
-def test_a_column_is_an_entry_a_row(make):
+def test_a_column_has_an_entry_per_row(make):
     assert ndcg_score(make(Y), make(S), qid=make(Q), sample_weight=make(W)) == EXPECTED
     assert ndcg_score(make(Y), S, qid=Q, sample_weight=W) == EXPECTED
     assert ndcg_score(Y, make(S), qid=Q, sample_weight=W) == EXPECTED
@@ -110,7 +110,7 @@ def test_columns_in_scikit_learn():
 
 
 def test_two_dimensions_are_queries_by_documents():
-    """Ids name the rows, each of them once; an id for each document is none of a row."""
+    """The ids name the rows, each once; an id per document is an error."""
     y, s, ids = Y.reshape(8, 3), S.reshape(8, 3), list("abcdefgh")
     assert ndcg_score(y, s, gain="exp2") == ndcg_score(Y, S, qid=Q)
     named = pd.DataFrame(y, index=pd.Index(ids, name="qid"))
@@ -134,7 +134,7 @@ def test_two_dimensions_are_queries_by_documents():
 
 
 @pytest.mark.parametrize("make", [lambda x: x[:, None], pd.DataFrame, lambda x: sparse.csr_array(x[:, None])])
-def test_columns_without_qid_are_no_queries(make):
+def test_columns_without_qid_are_not_queries(make):
     with pytest.raises(ValueError, match=r"each query would have one document: pass qid=.*Got shape \(24, 1\)"):
         evaluate(make(Y), make(S), metrics="ndcg")
 
@@ -142,14 +142,14 @@ def test_columns_without_qid_are_no_queries(make):
 # --- labels --------------------------------------------------------------------------------------------------
 
 
-def test_equal_labels_are_matched_whatever_they_are():
+def test_equal_labels_match_in_any_type():
     levels = pd.MultiIndex.from_arrays([Q, np.arange(N)], names=["qid", "doc"])
     for index in (ROWS, ROWS[::-1], pd.Index(P), pd.Index(list("ab") * 12), levels):
         y, s, q, w = (pd.Series(x, index=index) for x in (Y, S, Q, W))
         assert ndcg_score(y, s, qid=q, sample_weight=w) == EXPECTED
         moved = [x.iloc[P] for x in (y, s, q, w)]
         assert ndcg_score(moved[0], moved[1], qid=moved[2], sample_weight=moved[3]) == pytest.approx(EXPECTED)
-        assert ndcg_score(y, S, qid=Q, sample_weight=W) == EXPECTED  # what has no labels goes by position
+        assert ndcg_score(y, S, qid=Q, sample_weight=W) == EXPECTED  # data without labels match by position
     assert ndcg_score(pd.Series(Y, index=levels), pd.Series(S, index=levels), sample_weight=W) == EXPECTED
     as_text = pd.Index(ROWS.astype(str), dtype=object), pd.Index(ROWS.astype(str), dtype="string")
     assert ndcg_score(*(pd.Series(x, index=i) for x, i in zip((Y, S), as_text, strict=True)), qid=Q) == (
@@ -157,12 +157,12 @@ def test_equal_labels_are_matched_whatever_they_are():
     )
 
 
-def test_queries_in_an_index_beside_labels_of_rows():
+def test_queries_in_an_index_next_to_row_labels():
     assert ndcg_score(BY_QID, BY_QID.set_axis(BY_QID.index) * 0 + S, sample_weight=W) == EXPECTED
     assert ndcg_score(BY_QID, Ss, sample_weight=Ws) == EXPECTED  # a new Series
-    assert ndcg_score(BY_QID.iloc[3:], Ss.iloc[3:]) == ndcg_score(Y[3:], S[3:], qid=Q[3:])  # of rows left over
-    assert ndcg_score(BY_QID, Ss.set_axis(np.repeat(range(8), 3)), sample_weight=W) == EXPECTED  # of lists of scores
-    assert ndcg_score(BY_QID, Ss.set_axis(Q), sample_weight=W) == EXPECTED  # the same queries under no name
+    assert ndcg_score(BY_QID.iloc[3:], Ss.iloc[3:]) == ndcg_score(Y[3:], S[3:], qid=Q[3:])  # of filtered rows
+    assert ndcg_score(BY_QID, Ss.set_axis(np.repeat(range(8), 3)), sample_weight=W) == EXPECTED  # of exploded lists
+    assert ndcg_score(BY_QID, Ss.set_axis(Q), sample_weight=W) == EXPECTED  # the same queries without a name
     assert ndcg_score(BY_QID[::-1], Ss.set_axis(Q)[::-1]) == pytest.approx(ndcg_score(Y, S, qid=Q))
     with pytest.raises(ValueError, match=r"y_true and y_score must have the same index.*Got 'a' and"):
         ndcg_score(BY_QID, Ss.iloc[P])
@@ -224,8 +224,8 @@ REFUSED = {
 }  # fmt: skip
 
 
-def test_an_index_of_several_levels_is_compared_by_those_that_name_rows():
-    """Rows of `both` have the labels 0 to 23 and a query each; the same labels without queries are the same rows."""
+def test_a_multiindex_is_compared_by_the_levels_that_name_rows():
+    """Rows of `both` have the labels 0 to 23 and a query each; labels without queries match them."""
     both = Ys.set_axis(pd.MultiIndex.from_arrays([ROWS, Q], names=["row", "qid"]))
     assert ndcg_score(both, Ss, sample_weight=Ws) == EXPECTED
     assert ndcg_score(both.iloc[P], Ss.iloc[P], sample_weight=Ws.iloc[P]) == pytest.approx(EXPECTED, rel=1e-12)
@@ -250,15 +250,15 @@ def test_columns_of_the_same_documents(make):
     assert ndcg_score(y, s, gain="exp2") == prepare(y, metrics="ndcg")(s) == expected
 
 
-def test_features_under_other_labels_go_by_position():
-    """As everywhere in scikit-learn, whose transformers and splitters leave labels away or number rows anew."""
+def test_features_with_other_row_labels_match_by_position():
+    """As in scikit-learn, where transformers and splitters drop or renumber row labels."""
     expected = QueryRanker(Ridge()).fit(X, Y, qid=Q).predict(X)
     for features, y in ((Xs.set_axis(ROWS + 100), Ys), (Xs, BY_QID), (Xs.set_axis(BY_QID.index), Ys)):
         np.testing.assert_array_equal(QueryRanker(Ridge()).fit(features, y, qid=Q).predict(X), expected)
 
 
-def test_predictions_under_other_labels_go_by_position():
-    """Of a model that numbers rows anew."""
+def test_predictions_with_other_row_labels_match_by_position():
+    """For example of a model that renumbers rows."""
 
     class Renumbered(Ridge):
         def predict(self, X):
@@ -268,13 +268,13 @@ def test_predictions_under_other_labels_go_by_position():
     np.testing.assert_array_equal(QueryRanker(Renumbered()).fit(features, Y, qid=Q).predict(features), expected)
 
 
-def test_compared_models_that_move_rows_have_failed():
+def test_compared_models_that_reorder_rows_fail():
     evaluator = RankingEvaluator("ndcg", cv=3)
     with pytest.warns(FitFailedWarning, match=r"X and predict\(X\) must have the same index"):
         assert [*evaluator.compare({"sorted": Sorted(), "ridge": Ridge()}, Xs, Y, qid=Q).results] == ["ridge"]
 
 
-def test_scikit_learn_moves_labels_along():
+def test_scikit_learn_moves_row_labels():
     with sklearn.config_context(enable_metadata_routing=True):
         expected = cross_val_score(
             QueryRanker(Ridge()), X, Y, scoring=get_scorer("ndcg"), cv=QueryKFold(3), params={"qid": Q}
@@ -291,10 +291,10 @@ def test_scikit_learn_moves_labels_along():
     assert np.isfinite(scores[1]).all()
 
 
-# --- two words for the query of a row ------------------------------------------------------------------------
+# --- query ids given twice -------------------------------------------------------------------------------------
 
 
-def test_qid_and_the_index_say_the_same():
+def test_qid_and_the_index_agree():
     names = np.array([f"query {q}" for q in Q])
     assert ndcg_score(BY_QID, S, qid=names, sample_weight=W) == EXPECTED
     other = np.roll(names, 1)
@@ -308,8 +308,8 @@ def test_qid_and_the_index_say_the_same():
             call()
 
 
-def test_times_and_the_index_say_the_same():
-    """Other names of the same clusters are the same clusters; other times are the same only in the same order."""
+def test_times_and_the_index_agree():
+    """Clusters may have other names; times are equal only in the same order."""
     qid, X = np.repeat([3, 1, 2, 0], 2), np.zeros((8, 1))
     time = qid * 10
     y = pd.Series(np.zeros(8), index=pd.MultiIndex.from_arrays([qid, time], names=["qid", "time"]))
@@ -326,8 +326,8 @@ def test_times_and_the_index_say_the_same():
         RankingEvaluator("mae", cv=splitter).cross_validate(Ridge(), X, y, time=-time)
 
 
-def test_ids_that_are_exchanged_are_other_queries():
-    """Queries are grouped alike, but what is called "a" here is called "h" there."""
+def test_swapped_ids_are_different_queries():
+    """The grouping is the same, but "a" and "h" are swapped."""
     other, y, s = Q[::-1], Y.reshape(8, 3), S.reshape(8, 3)
     frame = pd.DataFrame(s, index=pd.Index(list("abcdefgh"), name="qid"))
     calls = {
@@ -347,14 +347,14 @@ def test_ids_that_are_exchanged_are_other_queries():
             call()
 
 
-def test_arrays_are_not_looked_at_for_labels(monkeypatch):
-    """No cost where there is nothing to compare."""
+def test_arrays_are_not_searched_for_labels(monkeypatch):
+    """Nothing is compared, so nothing is computed."""
     monkeypatch.setattr("sklearn_rank._engine.columns._equal", lambda a, b: pytest.fail("compared"))
     assert ndcg_score(Y, Ss, qid=Q, sample_weight=W) == EXPECTED
 
 
-def test_labels_that_repeat_say_nothing_of_the_order():
-    """Those of y are all in X, and not all of X in those of y."""
+def test_duplicate_row_labels_do_not_fix_the_order():
+    """All labels of y are in X, but not all of X in y."""
     X, y = pd.DataFrame({"x": [3.0, 1.0, 2.0, 4.0]}), pd.Series([1, 0, 0, 1], index=[0, 1, 0, 1])
     QueryRanker(Ridge()).fit(X, y, qid=[1, 1, 2, 2])
 

@@ -1,4 +1,4 @@
-"""Sums, joint sums, means and cascades down lists: the mean of a naive twin over all orders of tied items."""
+"""Sums, joint sums, means and cascades down lists equal the mean of a naive twin over all orders of tied items."""
 
 import naive
 import numpy as np
@@ -22,7 +22,7 @@ LISTS = [sizes for seed in range(4) for sizes in np.random.default_rng(seed).per
 
 
 def lists(table):
-    """Grades, values of them, where lists start, and where tie blocks end; a list without ties says so."""
+    """Grades, their values, starts of lists, and ends of tie blocks; a list without ties is marked."""
     ptr = np.cumsum([0, *(sum(sizes) for sizes in LISTS)])
     grade = np.random.default_rng(0).integers(0, 5, ptr[-1]).astype(np.uint8)
     tie_end = np.zeros(ptr[-1], dtype=np.int64)
@@ -33,7 +33,7 @@ def lists(table):
 
 
 def expected(of_order, ptr):
-    """What a naive twin has, list by list; it is given the rows in one order after the other."""
+    """Values of a naive twin, list by list, averaged over all orders of the rows."""
     return [
         naive.over_orders(sizes, lambda order, start=start: of_order(start + order))
         for start, sizes in zip(ptr[:-1], LISTS, strict=True)
@@ -41,7 +41,7 @@ def expected(of_order, ptr):
 
 
 def both_ways(table, values, grade):
-    """Values as they are looked up, and as an array."""
+    """Values by lookup, and as an array."""
     return (table, grade), (values, None)
 
 

@@ -1,4 +1,4 @@
-"""Small probabilities, labels and parameters: nothing cancels, and many of them do not take for ever."""
+"""Small probabilities, labels and parameters: no cancellation, and no slow loops."""
 
 from math import expm1, log
 
@@ -14,15 +14,15 @@ SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]
 
 @pytest.mark.parametrize("p", SMALL)
 def test_a_tie_of_one_small_probability(p):
-    """It stands at rank 1 or 2: (1 + 1/2) / 2 of what it is worth at rank 1."""
+    """It is at rank 1 or 2: (1 + 1/2) / 2 of its value at rank 1."""
     assert_allclose(metrics.nerr_score([p, 0], [1, 1], stop="label", **ZERO), 0.75, rtol=1e-12)
     assert_allclose(metrics.pfound_score([p, 0], [1, 1], stop="label", decay=0.5, **ZERO), 0.75 * p, rtol=1e-12)
     assert_allclose(metrics.err_score([p, 0], [1, 1], stop="label", **ZERO), 0.75 * p, rtol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [*SMALL, 1e-320, 0, 1 - 1e-16, 1])
-def test_alpha_near_its_ends(alpha):
-    """Two relevant documents among three tied ones, each place as likely."""
+def test_alpha_near_its_bounds(alpha):
+    """Two relevant documents among three tied ones; all orders have equal chance."""
     y, s, qid = [1, 1, 0], [1, 1, 1], [0] * 3
     places = [(0, 1), (0, 2), (1, 2)]
     expected = np.mean([0.5**a + (1 - alpha) * 0.5**b for a, b in places])
@@ -60,18 +60,18 @@ def test_gains_of_grades_are_exact():
     assert_array_equal(found, np.exp2(halves) - 1)
 
 
-# --- persistence and partial areas near their ends -----------------------------------------------------------
+# --- persistence and partial areas near their bounds -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_the_residual_of_a_long_judged_list_is_what_is_below_it(p):
+def test_the_residual_of_a_long_judged_list_is_below_it(p):
     found = evaluate(np.ones(200), -np.arange(200), qid=np.zeros(200), metrics="rbp_residual", p=p)
     assert_allclose(found.mean()["rbp_residual"], p**200, rtol=1e-12)
 
 
 @pytest.mark.parametrize("p", [5e-324, 1e-320, 1e-280, 1e-17, 1 - 2.0**-53])
-def test_persistence_near_its_ends(p):
-    """Near 0 all weight is on the first rank; near 1 the overlap of the whole lists is what counts."""
+def test_persistence_near_its_bounds(p):
+    """Near 0 all weight is on the first rank; near 1 only the overlap of whole lists counts."""
     y, s, qid = [2, 0, 1], [3, 2, 1], [0] * 3
     assert_allclose(metrics.rbo_score(y, s, qid=qid, p=p), 1, rtol=1e-12)
     assert_allclose(metrics.rbo_score(y, [3, 2, 1], qid=qid, p=p, k=2), 1 if p < 0.5 else 1 / 2, rtol=1e-12)
@@ -80,7 +80,7 @@ def test_persistence_near_its_ends(p):
 
 
 def test_the_overlap_at_a_deep_cutoff_keeps_its_digits():
-    """Few of many: the last overlap is a millionth of the first."""
+    """The overlap at the end is a millionth of the overlap at the start."""
     n = 10**5
     y = np.append([2.0], np.zeros(n - 1))
     p = 1 - 2.0**-52
@@ -91,14 +91,14 @@ def test_the_overlap_at_a_deep_cutoff_keeps_its_digits():
 @pytest.mark.parametrize("max_fpr", [1e-280, 1e-100, 1e-17, 1e-9])
 @pytest.mark.parametrize("tied_curve", ["expected", "straight"])
 def test_a_tiny_part_of_the_area_under_the_curve(max_fpr, tied_curve):
-    """Where the curve begins it is as high as the share of the relevant documents above all others."""
+    """The curve starts at the share of relevant documents above all others."""
     y, s, qid = [1, 1, 0, 1, 0, 1], [6, 5, 4, 3, 2, 1], [0] * 6
     found = metrics.query_auc_score(y, s, qid=qid, max_fpr=max_fpr, tied_curve=tied_curve)
     assert_allclose(found, (1 + (1 / 2 - max_fpr / 2) / (1 - max_fpr / 2)) / 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("base", [np.nextafter(1, 2), 1 + 1e-12, 1e300])
-def test_bases_near_their_ends(base):
+def test_bases_near_their_bounds(base):
     found = metrics.dcg_score([0, 1], [2, 1], discount="jarvelin", base=base, **ZERO)
     assert_allclose(found, 1 if base > 2 else log(base) / log(2), rtol=1e-12)
 
@@ -110,8 +110,8 @@ def test_labels_that_are_nearly_constant(name):
     assert evaluate([1, 1, 1], [3, 2, 1], qid=[0] * 3, metrics=name).n_undefined[name] == 1
 
 
-def test_weighted_values_that_are_lost_are_refused():
-    """Of weights and errors that are fine alone, and whose products are 0."""
+def test_weighted_values_that_underflow_are_rejected():
+    """Weights and errors are in range, but their products are 0."""
     asked = {"qid": [1, 1, 2, 2], "sample_weight": [1e-200] * 4}
     small = [1e-100, 1e-100, 2e-100, 2e-100]
     assert metrics.query_mse_error([0] * 4, [1, 1, 2, 2], **asked) == 2.5
@@ -124,8 +124,8 @@ def test_weighted_values_that_are_lost_are_refused():
 
 
 @pytest.mark.parametrize("k", [[1, 2], [2, 1]])
-def test_a_mean_that_is_lost_at_one_cutoff_is_refused(k):
-    """The other one is fine."""
+def test_a_mean_that_underflows_at_one_cutoff_is_rejected(k):
+    """At the other cutoff it is in range."""
     asked = {"qid": [1, 1, 2, 2], "y_score": [2, 1, 2, 1]}
     weight = {"sample_weight": [1e-150] * 4}
     assert metrics.cg_score([1e-100, 1, 1e-100, 1], **asked, **weight, k=k).tolist() == [1e-100, 1][:: 3 - 2 * k[0]]

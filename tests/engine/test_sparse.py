@@ -1,4 +1,4 @@
-"""Sparse judgements and scores, as recommenders have them: the same as dense ones, -inf where there is no score."""
+"""Sparse judgements and scores, as in recommenders, equal dense ones with -inf for missing scores."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def judged(metric, rng):
 
 
 def scored(rng):
-    """Scores with ties and zeros, lists of any length, and one that is empty."""
+    """Scores with ties and zeros, lists of any length, and an empty list."""
     score = np.where(rng.random(SHAPE) < rng.random((N_QUERIES, 1)), rng.integers(-1, 3, SHAPE), -np.inf)
     score[3] = -np.inf
     return score
@@ -59,7 +59,7 @@ def test_tie_range_weights_and_threads(rng):
         assert ours[1:] == pytest.approx(theirs[1:], abs=1e-12)
 
 
-def test_entries_of_zero_are_retrieved_and_minus_infinity_is_not():
+def test_explicit_zeros_are_retrieved_and_minus_infinity_is_not():
     label = sparse.csr_array([[1, 0, 0]])
     score = sparse.csr_array(([0.0, -np.inf], ([0, 0], [1, 0])), shape=(1, 3))
     assert score.nnz == 2
@@ -104,7 +104,7 @@ LISTED = ["recall@2", "ndcg@2", "mrr", "map", "auc"]
         (np.ma.masked_array([[4, 0], [3, 1]], mask=[[0, 1], [0, 0]]), [[0, 0, 0, 0, 2], [0, 1, 0, 2, 0]]),
     ],
 )
-def test_lists_of_items_are_rows_of_a_sparse_matrix(rng, lists, scores):
+def test_lists_of_items_equal_rows_of_a_sparse_matrix(rng, lists, scores):
     liked = sparse.csr_array(rng.integers(0, 2, (len(scores), 5)))
     found = score_neighbors(None, lists, relevance=liked, metrics=LISTED).per_query
     expected = evaluate(liked, sparse.csr_array(scores), metrics=LISTED).per_query
@@ -157,11 +157,11 @@ def test_sparse_errors(y_true, y_score, options, error, message):
 
 
 @pytest.mark.parametrize("min_relevance", [0, -1, 0.5])
-def test_documents_without_an_entry_count_where_label_0_is_relevant(min_relevance):
-    """Also those below the cutoff, and those of which neither label nor score has an entry."""
+def test_documents_without_an_entry_count_if_label_0_is_relevant(min_relevance):
+    """Including documents below the cutoff and documents without label and score."""
     label, score = np.zeros((3, 6)), np.full((3, 6), -np.inf)
     label[0, 2], label[1, 0], score[:, :3] = 2, 1, [[3, 2, 1]]
-    names = ["recall@2", "map@2", "rprec@1", "p@2", "ndcg(gain=binary)@5", "alpha_ndcg@5"]  # these have an ideal list
+    names = ["recall@2", "map@2", "rprec@1", "p@2", "ndcg(gain=binary)@5", "alpha_ndcg@5"]  # with an ideal list
     given = {"metrics": names, "min_relevance": min_relevance}
     found = evaluate(sparse.csr_array(label), as_sparse(score), **given)
     assert found.mean() == evaluate(label, score, **given).mean()
@@ -178,7 +178,7 @@ def test_no_column():
         evaluate(sparse.csr_array((3, 0)), np.empty((3, 0)), metrics="map")
 
 
-def test_entries_that_repeat_stay_in_the_input():
+def test_duplicate_entries_stay_in_the_input():
     judged = sparse.csr_array(([1.0, 1.0, 0.0, 1.0], [1, 1, 0, 0], [0, 3, 4]), shape=(2, 2))
     scores = sparse.csr_array(([0.5, 2.0, 0.5, 1.0, 2.0], [1, 0, 1, 0, 1], [0, 3, 5]), shape=(2, 2))
     arrays = [x for matrix in (judged, scores) for x in (matrix.data, matrix.indices, matrix.indptr)]

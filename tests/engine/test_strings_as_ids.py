@@ -1,4 +1,4 @@
-"""Python's strings in arrays of objects as ids: plain ones are copied by a kernel, and others beside them are not."""
+"""Python strings in object arrays as ids: a kernel copies plain strings; mixed columns take the general path."""
 
 import ctypes
 import gc
@@ -17,7 +17,7 @@ from sklearn_rank._engine.kernels.grouping import copy_strings
 RNG = np.random.default_rng(0)
 
 
-def test_objects_of_which_some_come_again():
+def test_objects_with_some_repeats():
     for n_distinct in (1500, 2000, 10**6):
         check([f"query {i}" for i in RNG.integers(0, n_distinct, 9000)])
         names = [f"query {i}" for i in range(2000)]
@@ -26,7 +26,7 @@ def test_objects_of_which_some_come_again():
 
 
 class Word(str):
-    """A str of a type of its own."""
+    """A subclass of str."""
 
     __slots__ = ()
 
@@ -43,11 +43,11 @@ STRINGS = {
 
 
 @pytest.mark.parametrize("kind", STRINGS)
-def test_strings_of_each_kind_beside_plain_ones(kind, monkeypatch):
-    """A few rows are read at a time, of which some are plain, and some hold one that is not, anywhere."""
+def test_special_strings_next_to_plain_ones(kind, monkeypatch):
+    """Rows are read in chunks, in which special strings are at any position."""
     monkeypatch.setattr(_grouping, "CACHED_ROWS", 4)
     monkeypatch.setattr(_grouping, "MOST_TEXT", 64)
-    monkeypatch.setattr(_grouping, "AGAIN", 2)  # whether or not the same objects come again
+    monkeypatch.setattr(_grouping, "AGAIN", 2)  # with and without repeated objects
     for plain in (0.0, 0.9):
         for _ in range(40):
             picked = [*RNG.choice(len(STRINGS[kind]), 30)]
@@ -57,8 +57,8 @@ def test_strings_of_each_kind_beside_plain_ones(kind, monkeypatch):
             check(ids[::-2], ids[::-2].tolist())
 
 
-def test_strings_are_kept_as_they_are():
-    """No memory is added to those that are not of ASCII, but to one of the rows that are read at a time."""
+def test_strings_are_not_changed():
+    """Non-ASCII strings cache no UTF-8 copy, except for one row of a chunk."""
     ids = np.array([f"ä{i % 9}" for i in range(5000)], dtype=object)
     before = [sys.getsizeof(x) for x in ids]
     group_rows(ids, len(ids))
@@ -66,8 +66,8 @@ def test_strings_are_kept_as_they_are():
 
 
 @pytest.mark.parametrize("n_strings", [0, 1, 2])
-def test_an_array_without_objects(n_strings):
-    """Other libraries may leave places of objects empty, which are None to NumPy."""
+def test_an_object_array_with_empty_entries(n_strings):
+    """Other libraries may leave null entries in object arrays, which NumPy reads as None."""
     ids = np.full(3, "a", dtype=object)
     ids[n_strings:] = None
     ctypes.memset(ids[n_strings:].ctypes.data, 0, 8 * (3 - n_strings))
@@ -76,8 +76,8 @@ def test_an_array_without_objects(n_strings):
         group_rows(ids, 3)
 
 
-def test_strings_are_kept_while_they_are_read(monkeypatch):
-    """Without a lock of Python another thread may write to the array, whose strings then end."""
+def test_strings_stay_alive_while_they_are_read(monkeypatch):
+    """Without the GIL another thread may overwrite the array and so free its strings."""
     expected, ids = [f"query {i % 7}" for i in range(50)], np.empty(50, dtype=object)
     ids[:] = [f"query {i % 7}" for i in range(50)]
 
@@ -98,8 +98,8 @@ KERNELS = sorted(Path(_grouping.grouping_kernels.__file__).parent.glob("*.pyx"))
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
-def test_a_kernel_that_declares_that_it_needs_no_lock_borrows_no_objects(path):
-    """But in `copy_strings`, whose caller has an array of its own, as the test above holds."""
+def test_kernels_without_the_gil_borrow_no_objects(path):
+    """Except `copy_strings`, whose caller owns the array, as the test above checks."""
     text = path.read_text()
     assert "freethreading_compatible=True" in text
     functions = re.split(r"^(?=def |cdef |cpdef )", text, flags=re.M)

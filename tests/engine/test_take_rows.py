@@ -1,4 +1,4 @@
-"""Entries of rows against NumPy's indexing: every width, and arrays that the kernel cannot read."""
+"""Selecting rows equals NumPy's indexing for every item size, and for arrays that the kernel cannot read."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ N_ROWS = [*range(18), NUMPY_ROWS, NUMPY_ROWS + 1, 5000]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "uint8", "bool", "int16", "int64", "U3", "O"])
-def test_entries_are_those_of_the_rows(dtype, rng):
+def test_selected_entries_match_numpy(dtype, rng):
     x = rng.integers(0, 100, 6000).astype(dtype)
     read_only = x.copy()
     read_only.flags.writeable = False
@@ -25,8 +25,8 @@ def test_entries_are_those_of_the_rows(dtype, rng):
             np.testing.assert_array_equal(room, expected)
 
 
-def test_the_kernel_takes_rows_of_numbers(monkeypatch, rng):
-    """Else the test above would compare NumPy with itself."""
+def test_the_kernel_selects_rows_of_numbers(monkeypatch, rng):
+    """Otherwise the test above would compare NumPy with itself."""
     asked, kernels = [], _grouping.grouping_kernels
     monkeypatch.setattr(_grouping, "grouping_kernels", Recorded(kernels, asked))
     rows = rng.integers(0, 9, NUMPY_ROWS + 1)
@@ -38,7 +38,7 @@ def test_the_kernel_takes_rows_of_numbers(monkeypatch, rng):
 
 
 class Recorded:
-    """A module of kernels that notes the widths it is asked for."""
+    """A stand-in for the module of kernels that notes the requested item sizes."""
 
     def __init__(self, kernels, asked):
         self.kernels, self.asked = kernels, asked

@@ -1,4 +1,4 @@
-"""Tensors are read wherever arrays are; stand-ins behave as those of torch and JAX do where NumPy asks for them."""
+"""Tensors are accepted wherever arrays are; stand-ins behave like tensors of torch and JAX under NumPy's protocols."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ DATA = data_for(REGISTRY["ndcg"], n_queries=20)
 
 
 class TorchLike:
-    """A tensor of torch: it has a device and a gradient, and is hashed and compared by identity."""
+    """A torch tensor: it has a device and a gradient, and is hashed and compared by identity."""
 
     def __init__(self, array, *, dtype=None, grad=False, device="cpu", layout="torch.strided"):
         self.array = np.asarray(array)
@@ -75,7 +75,7 @@ class TorchLike:
 
 
 class JaxLike:
-    """An array of JAX: it has NumPy's types, and is not hashable."""
+    """A JAX array: it has NumPy's types and is not hashable."""
 
     __hash__ = None
 
@@ -141,7 +141,7 @@ def make(request):
     return MAKERS[request.param]
 
 
-# --- everywhere ----------------------------------------------------------------------------------------------
+# --- entry points ------------------------------------------------------------------------------------------------
 
 
 SCORES = np.round(DATA.y_score) % 64  # exact in every type of float
@@ -186,7 +186,7 @@ def test_accumulators_and_masks(make):
         ndcg_score(make(y), make(s), mask=make(mask.astype(int)))
 
 
-def test_other_doors(make, data):
+def test_other_doors_take_tensors(make, data):
     tensors, arrays = data
     assert group_sizes(tensors.qid).tolist() == group_sizes(arrays.qid).tolist()
     assert qid_from_group_sizes(make(np.array([2, 1]))).tolist() == [0, 0, 1]
@@ -204,7 +204,7 @@ def test_other_doors(make, data):
 
 
 def test_lists_of_tensors(make):
-    """As a loop over tensors collects them: each id is compared by its value, not as an object of its own."""
+    """As collected by a loop over tensors: ids are compared by value, not by identity."""
     y, s, qid = np.array([1.0, 0, 0, 1]), np.array([4.0, 3, 2, 1]), np.array([5, 5, 6, 6])
     columns = [[make(entry) for entry in column] for column in (y, s, qid)]
     found = evaluate(*columns[:2], qid=columns[2], metrics="map")
@@ -217,13 +217,13 @@ def test_lists_of_tensors(make):
 
 
 @pytest.mark.parametrize("make", [TorchLike, JaxLike], ids=["torch-like", "jax-like"])
-def test_memory_is_shared_where_the_type_allows(make):
+def test_memory_is_shared_if_the_type_allows(make):
     array = np.arange(6.0)
     assert np.shares_memory(as_floats(make(array), "x"), array)
     assert as_floats(make(array[::2]), "x").tolist() == [0, 2, 4]
 
 
-def test_ids_of_several_fields_are_no_floats():
+def test_structured_ids_are_not_floats():
     fields = np.array([("a", 1), ("a", 1), ("b", 2)], dtype=[("user", "U1"), ("n", int)])
     assert evaluate([1, 0, 1], [1, 2, 3], qid=fields, metrics="map").qid.tolist() == [("a", 1), ("b", 2)]
 
@@ -261,8 +261,8 @@ def test_sparse_and_nested_tensors_of_torch():
 
 
 @pytest.mark.parametrize(("dtype", "limit"), [("float16", 2**11), ("float32", 2**24), ("bfloat16", 2**8)])
-def test_ids_that_a_narrow_float_rounds(dtype, limit):
-    """Two ids have become one query before they get here, so no id beyond the limit is taken."""
+def test_ids_rounded_by_a_narrow_float(dtype, limit):
+    """Two ids may have been merged before the call, so ids beyond the limit are rejected."""
     y, s = [1, 0, 1], [1, 2, 3]
     exact = np.array([1, 1, limit - 1]).astype(np.float32 if dtype == "bfloat16" else dtype)
     rounded = np.array([1, 1, limit]).astype(exact.dtype)
@@ -280,7 +280,7 @@ def test_outputs_with_an_axis_too_many():
 
 
 def test_labels_and_scores_swapped():
-    """As metrics of torch take them: seen by the values, when all are there."""
+    """In the order of torch's metrics: detected by the values, once all are there."""
     rng = np.random.default_rng(0)
     target, preds = TorchLike(rng.integers(0, 2, (30, 5))), TorchLike(rng.random((30, 5)), grad=True)
     RankingAccumulator().update(target, preds).compute()

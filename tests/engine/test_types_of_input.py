@@ -1,4 +1,4 @@
-"""Labels and scores of many rows in any type and layout: the bits of float64, and its errors in their order."""
+"""Labels and scores of many rows in any type and layout have the bits and errors of float64."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def bits(label, score):
 @pytest.mark.parametrize("form", forms.NUMBERS)
 @pytest.mark.parametrize("factor", [1, 9])
 def test_containers_change_no_bit(factor, form, monkeypatch):
-    """Also where labels are no grades, and where rows are read in blocks."""
+    """Also if labels are not grades, and if rows are read in blocks."""
     monkeypatch.setattr("sklearn_rank._utils.blocks.BLOCK_ROWS", 1000)
     score = SCORE.astype(float)
     for label in (LABEL * float(factor), (LABEL > 1) * 1.0):
@@ -50,8 +50,8 @@ def test_odd_scores_change_no_bit(kind, odd):
         assert bits(LABEL, score) == bits(LABEL.astype(float), score.astype(float))
 
 
-def test_grades_are_kept_as_bytes_alone():
-    """Labels as floats are made when they are read, and are those of the input."""
+def test_grades_are_stored_only_as_bytes():
+    """Float labels are created on access and equal the input."""
     qid = np.sort(QID)
     queries = read(LABEL, SCORE.astype("f4"), qid=qid, keep_float32=True)
     assert "label" not in vars(queries)
@@ -87,8 +87,8 @@ OTHER_ERRORS = {
 @pytest.mark.parametrize(
     "pair", [(2**53, 2**53 + 1), (-(2**53), -(2**53) - 1), (2**63 - 1, 2**63 - 2), (1, 2)], ids=str
 )
-def test_labels_that_would_be_equal_are_the_first_error(pair, other):
-    """As where labels become floats at once, whatever else is wrong."""
+def test_merged_labels_are_the_first_error(pair, other):
+    """As for labels that become floats at once, whatever else is wrong."""
     if other == "none" and pair == (1, 2):
         return
     score, keywords = OTHER_ERRORS[other]
@@ -114,8 +114,8 @@ def test_odd_rows_are_named(kind, place):
 
 
 @pytest.mark.parametrize("n_finite", [0, 1, 3, 60])
-def test_the_lowest_of_narrow_scores_and_none_at_all(n_finite):
-    """A row without a score is below the lowest one; the rest is for metrics that read all rows."""
+def test_the_lowest_score_of_narrow_types_and_of_no_rows(n_finite):
+    """Rows without a score are below the lowest score, for metrics that read all rows."""
     n, lowest = 80, np.finfo(np.float32).min
     score = np.full((80, n), -np.inf, dtype=np.float32)
     score[:, :n_finite] = RNG.normal(size=(80, n_finite))

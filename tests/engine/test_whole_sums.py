@@ -1,4 +1,4 @@
-"""Sums of whole numbers in expectation over tied items, which are exact but for the share of one block."""
+"""Expected sums of whole numbers over tied items are exact except for the share of one block."""
 
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ CUTOFFS = [[1], [7], [3, 10], [NO_CUTOFF], [1, 3, 5, 10, 20, 1024, NO_CUTOFF]]
 
 
 def tied_lists(lengths, sizes, seed):
-    """Grades, starts of lists, and ends of tie blocks; a list without ties says so."""
+    """Grades, starts of lists, and ends of tie blocks; a list without ties is marked."""
     rng = np.random.default_rng(seed)
     ptr = np.append(0, np.cumsum(lengths))
     tie_end = np.zeros(ptr[-1], dtype=np.int64)
@@ -47,7 +47,7 @@ def sums(value, grade, ptr, cutoffs, tie_end):
 
 
 def expected_sum(value, tie_end, cutoff):
-    """Whole blocks above the cutoff, and what a share of the next one has."""
+    """Whole blocks above the cutoff, plus the share of the next block."""
     i, n = 0, min(cutoff, len(value))
     while i < n:
         stop = tie_end[i] if tie_end[0] else i + 1
@@ -61,8 +61,8 @@ def expected_sum(value, tie_end, cutoff):
 @pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3, 9], [30], [5000]], ids=str)
 @pytest.mark.parametrize("values", VALUES)
 def test_sums_of_whole_numbers(values, sizes, cutoffs):
-    """Many lists and each alone, of grades and of items: one number, whichever way it was taken."""
-    lengths = LENGTHS * 3  # more than grades there are, so that short lists look products up
+    """Many lists and each list by itself, by grade and by item: the same number each time."""
+    lengths = LENGTHS * 3  # more than the number of grades, so that short lists look up products
     grade, ptr, tie_end = tied_lists(lengths, sizes, len(cutoffs))
     value = VALUES[values]
     found = sums(value, grade, ptr, cutoffs, tie_end)
@@ -76,8 +76,8 @@ def test_sums_of_whole_numbers(values, sizes, cutoffs):
 
 @pytest.mark.parametrize("large", [2.0**42 + 1, 2.0**50 + 1])
 @pytest.mark.parametrize("sizes", [[1], [1, 2, 3, 9], [5000]], ids=str)
-def test_sums_beyond_the_whole_numbers_of_a_float_are_rounded_alike(sizes, large):
-    """Of grades and of items, although numbers of 64 bits would hold those of grades."""
+def test_sums_beyond_whole_floats_are_rounded_alike(sizes, large):
+    """By grade and by item, although 64-bit integers would hold the sums by grade."""
     grade, ptr, tie_end = tied_lists(LENGTHS * 3, sizes, 0)
     value, cutoffs = large * np.arange(32), [3, 100, NO_CUTOFF]
     found = sums(value, grade, ptr, cutoffs, tie_end)
