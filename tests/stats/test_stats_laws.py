@@ -330,7 +330,7 @@ def test_compare_missing_queries(rng):
         compare(one, short)
     with pytest.raises(ValueError, match="Got other labels in 'b' than in 'a' for 2 queries, the first of them 'q0'"):
         compare(one, short, missing=0.0)
-    one, short = (replace(result, _kept_data=DataCounts()) for result in (one, short))  # their labels are not known
+    one, short = (replace(result, _kept_data=DataCounts()) for result in (one, short))  # unknown labels
     filled = compare(one, short, missing=0.0)
     assert (filled.n_units, filled.n_filled, filled.n_left_out) == (13, 11, 0)
     assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)
