@@ -351,7 +351,7 @@ class Explanation(TableReport, Saveable):
         columns = ("document", "grade", "judged", *_rank_columns(self.names), "contribution")
         old, new = self.ranks
         first = np.fmin(old, new)
-        order = np.lexsort((first, -np.abs(self.contribution)))
+        order = np.lexsort((first, -_size(self.contribution)))
         cells = zip(
             self.documents[order].tolist(), _cells(self.label[order]), ~np.isnan(self.label[order]),
             _cells(old[order]), _cells(new[order]), self.contribution[order].tolist(), strict=True,
@@ -380,7 +380,7 @@ class Explanation(TableReport, Saveable):
         COUNT.check("n", n, "to_judge")
         at = np.flatnonzero(~np.isnan(self._change))
         old, new = self.ranks[:, at]
-        order = np.lexsort((np.fmin(old, new), -np.abs(self._change[at])))[:n]
+        order = np.lexsort((np.fmin(old, new), -_size(self._change[at])))[:n]
         at = at[order]
         rows = zip(
             self.documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
@@ -563,8 +563,16 @@ def documents_to_judge(source: Source, n: int) -> Table:
     size = np.sum([data.n_documents[numbers] for data in source.data], axis=0)
     for first, last in cut_queries(Grouping.by_sizes(size).indptr, ROWS_IN_MEMORY):
         of_block = _rows_to_judge(source, numbers[first:last], share, n)
-        rows = sorted([*rows, *of_block], key=lambda row: -abs(row[-1]))[:n]
+        rows = [*rows, *of_block]
+        size = _size(np.array([row[-1] for row in rows]))
+        rows = [rows[i] for i in np.argsort(-size, kind="stable")[:n]]
     return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)
+
+
+def _size(change: Array) -> Array:
+    """Size relative to the largest, to 12 digits: equal changes may differ in their last bits, by the processor."""
+    size = np.abs(change)
+    return np.round(size / (np.fmax.reduce(size, initial=0) or 1), 12)
 
 
 def _rows_to_judge(source: Source, numbers: Index, share: Array, n: int) -> Iterator[tuple[Any, ...]]:
@@ -585,7 +593,7 @@ def _rows_to_judge(source: Source, numbers: Index, share: Array, n: int) -> Iter
     asked = np.flatnonzero(_to_judge(documents.label, np.fmin(*ranks), spec))
     change = _changes(lists, documents, asked, values, spec, source.highest_grade)
     change *= share[numbers[documents.query[asked]]]
-    first = np.argsort(-np.abs(change), kind="stable")[:n]
+    first = np.argsort(-_size(change), kind="stable")[:n]
     at = asked[first]
     queries = source.results[0].qid[numbers[documents.query[at]]].tolist()
     yield from zip(queries, documents.ids[at].tolist(), *map(_cells, ranks[:, at]), change[first].tolist(), strict=True)
