@@ -16,6 +16,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import wrap
 
+import numpy as np
+
 import sklearn_rank
 from sklearn_rank._metric.keywords import (
     CUTOFF,
@@ -154,17 +156,12 @@ def section(metric: Metric, most: dict[str, str]) -> str:
 
 
 def bullets(metric: Metric, most: dict[str, str]) -> str:
-    """Names, bounds, undefined queries, keywords, and what differs from most metrics of the page."""
-    low, high = metric.bounds
-    undefined = (
-        f"**Undefined** for a query with {metric.undefined_when}"
-        if metric.undefined_when
-        else "Defined for every query"
-    )
+    """Function, other names, keywords, and what differs from most metrics of the page."""
     keywords = [f"`{name}={_code(value)}`" for name, value in metric.formula_params.items()]
+    aliases = ", ".join(f"`{name}`" for name in metric.aliases)
     lines = [
-        f"**Function** `{metric.function_name}`. **Names** {', '.join(f'`{name}`' for name in (metric.name, *metric.aliases))}.",
-        f"**Bounds** {low:g} to {high:g}. {undefined}.",
+        f"**Function** `{metric.function_name}`."
+        + f" **Other names** {aliases}." * bool(aliases),
         *(said for kind, fact in FACTS.items() if (said := fact(metric)) not in ("", most[kind])),
         *([f"**Keywords** {', '.join(keywords)}."] * bool(keywords)),
     ]
@@ -197,6 +194,16 @@ def ties(metric: Metric) -> str:
 
 KEYWORDS = "The [reference](../api/metrics.rst) explains the keywords, as does `help`."
 FACTS = {
+    "bounds": lambda metric: (
+        "No bounds."
+        if np.isinf(metric.bounds).all()
+        else "Bounds {:g} to {:g}.".format(*metric.bounds)
+    ),
+    "undefined": lambda metric: (
+        f"Undefined for a query with {metric.undefined_when}."
+        if metric.undefined_when
+        else "Defined for every query."
+    ),
     "cutoff": lambda metric: (
         "Cutoff `k`." if metric.has_cutoff else "No cutoff: the whole list counts."
     ),
@@ -278,8 +285,7 @@ def index() -> str:
         "A metric is a name with keywords and a cutoff, in upper or lower case: `ndcg(gain=linear)@10`.\n\n"
         "## Families\n\n"
         + "".join(
-            f"- [{title_of(metrics)}]({family}.md): {', '.join(f'`{metric.name}`' for metric in metrics)}\n"
-            for family, metrics in families().items()
+            f"- [{title_of(metrics)}]({family}.md)\n" for family, metrics in families().items()
         )
         + "- [Your own metric](own_metric.md): a function of one query, or a formula\n"
         "- [What a formula may read](formula_reference.md): its values and sums\n\n"
@@ -325,7 +331,7 @@ def list_of_floors() -> str:
 
 
 def list_of_tests() -> str:
-    """Rooms of the package, and the tests of each as words of a shell."""
+    """Rooms whose tests are not in the folder of the same name, and their tests as words of a shell."""
     spec = spec_from_file_location("of_module", OF_MODULE)
     of_module = module_from_spec(spec)
     spec.loader.exec_module(of_module)
@@ -333,19 +339,21 @@ def list_of_tests() -> str:
         "__main__",
         "_version",
     }
+    tests = {room: of_module.shell_words(of_module.tests_of_room(room)) for room in sorted(rooms)}
     return "".join(
-        f"- `{room}`: `{of_module.shell_words(of_module.tests_of_room(room))}`\n"
-        for room in sorted(rooms)
+        f"- `{room}`: `{words}`\n"
+        for room, words in tests.items()
+        if words != f"tests/{room.removeprefix('_')}"
     )
 
 
 def purpose(room: str) -> str:
-    """First paragraph of the docstring of a package or module."""
+    """First clause of the docstring of a package or module."""
     package = Path(sklearn_rank.__file__).parent
     path = package / room / "__init__.py"
     source = path if path.exists() else package / f"{room}.py"
     first = ast.get_docstring(ast.parse(source.read_text())).partition("\n\n")[0]
-    return " ".join(first.split()).replace("``", "`").rstrip(".")
+    return re.split(r"[:;.]( |$)", " ".join(first.split()).replace("``", "`"))[0]
 
 
 def pages() -> dict[Path, str]:
