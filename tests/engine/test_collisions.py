@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
+from sklearn_rank._engine.grouping import Distinct, Grouping, Keys, group_rows, number_together
 from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank.io import join, read_qrels, read_run
@@ -32,8 +32,7 @@ def test_ids_of_equal_hash_are_compared():
 
 def test_documents_of_equal_hash_are_compared():
     ours, others = keys_of(b"abc", b"ab", b"xyz"), keys_of(b"ab", b"abcd", b"xyy", b"abc", b"")
-    one_query = [np.array([0, 3]), np.array([0, 5])]
-    found, twice = match(ours, (one_query[0], None), others, (one_query[1], None))
+    found, twice = match(ours, Grouping.by_sizes([3]), others, Grouping.by_sizes([5]))
     assert found.tolist() == [1, -1, -1, 0, -1]
     assert twice == (-1, -1)
 
