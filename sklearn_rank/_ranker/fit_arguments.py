@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._scoring.fit_data import FitData
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.containers import check_lengths
+from sklearn_rank._utils.echo import echo
 
 ENTRY_A_ROW = frozenset({"init_score", "base_margin", "baseline", "position"})
 """Arguments of `fit` of boosters that have an entry for each row."""
@@ -98,8 +99,12 @@ def fit_model(
     return model.set_params(**{name: fit_model(last, train, validation, fit_last)})
 
 
-def own_arguments(model: Any, arguments: Mapping[str, Any], *, has_validation: Any) -> None:
+def own_arguments(
+    model: Any, arguments: Mapping[str, Any], *, has_validation: Any, columns: Collection[str] = ()
+) -> None:
     """Refuse arguments that `fit` of a model does not take, or that come in another way.
+
+    `columns` are the columns that the metric of early stopping reads; they are levels of the index of y.
 
     Raises
     ------
@@ -114,6 +119,8 @@ def own_arguments(model: Any, arguments: Mapping[str, Any], *, has_validation: A
         if name in takes:
             continue
         hint = f" {PLACES_OF_ARGUMENTS[name]}" if name in PLACES_OF_ARGUMENTS else meant_by(name)
+        if name in columns:
+            hint = f" Give y an index with the levels 'qid' and {echo(name)}."
         known = [*OF_FIT, *takes]
         raise unknown_keyword("QueryRanker.fit has no keyword", name, known, hint=hint, takes=known)
     of_rows = sorted(ENTRY_A_ROW & arguments.keys())

@@ -265,7 +265,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         eval_set = one_eval_set(eval_set, eval_qid)
         self._check_parameters(eval_set, on_round)
-        own_arguments(last_step(self.estimator)[1], arguments, has_validation=self.eval_fraction or eval_set)
+        spec, has_validation = stopping_metric(self), self.eval_fraction or eval_set
+        columns = () if spec is None else spec.metric.columns
+        own_arguments(last_step(self.estimator)[1], arguments, has_validation=has_validation, columns=columns)
         validate_data(self, X, y, skip_check_array=True)
         X, y, weight = read_rows(X, y, qid, sample_weight)
         takes = query_keyword(last_step(self.estimator)[1])

@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 import sklearn
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score, cross_validate
 
@@ -385,6 +386,18 @@ def test_scorers_carry_columns(ranking):
         np.testing.assert_allclose(other, found[0])
     with pytest.raises(TypeError, match="has no keyword 'cost'"):
         scorers[1](QueryRanker(Ridge()).fit(X, y, qid=qid), X, y, qid=qid, cost=price)
+
+
+def test_early_stopping_reads_a_column_from_the_index():
+    pd = pytest.importorskip("pandas")
+    revenue = price_metric()
+    X = np.arange(12.0).reshape(-1, 1)
+    y, qid, price = X[:, 0] % 3, np.repeat([0, 1, 2, 3], 3), np.arange(1.0, 13.0)
+    model = QueryRanker(GradientBoostingRegressor(n_estimators=3), eval_fraction=0.5, eval_metric=revenue)
+    with pytest.raises(TypeError, match="no keyword 'price'.* Give y an index with the levels 'qid' and 'price'"):
+        model.fit(X, y, qid=qid, price=price)
+    index = pd.MultiIndex.from_arrays([qid, price], names=["qid", "price"])
+    assert len(model.fit(X, pd.Series(y, index)).eval_curve_) == 3
 
 
 @pytest.mark.parametrize(
