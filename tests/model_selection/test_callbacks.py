@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn on a `QueryRanker`: tasks, lineage, and scores of the rows that it was fitted on."""
+"""scikit-learn callbacks on a `QueryRanker`: tasks, lineage, and scores of the training rows."""
 
 import pickle
 
@@ -27,7 +27,7 @@ GIVEN["tuples"] = Y, {"qid": [(ord(q), 1) for q in QID]}
 
 
 class Tasks:
-    """Callback that goes to models inside and writes down what it sees."""
+    """Callback that is passed on to inner models and records its calls."""
 
     max_propagation_depth = None
 
@@ -67,7 +67,7 @@ def test_a_monitor_scores_the_rows_of_the_fit(given, scoring, routing):
     assert pickle.loads(pickle.dumps(ranker)).predict(X).tolist() == ranker.predict(X).tolist()
 
 
-def test_weights_of_queries_are_seen_by_a_monitor():
+def test_a_monitor_gets_weights_of_queries():
     weight = np.where(QID < "d", 1.0, 5.0)
     monitor = callback.ScoringMonitor(scoring=get_scorer("ndcg@3"))
     ranker = QueryRanker(Ridge()).set_callbacks(monitor).fit(X, Y, qid=QID, sample_weight=weight)
@@ -87,8 +87,8 @@ def test_a_monitor_of_rows_needs_no_queries():
     assert monitor.get_logs()
 
 
-def test_a_monitor_of_the_model_inside_has_no_queries_and_says_so():
-    """Models of scikit-learn hand on arrays, and a model that is given whole queries sees them in another order."""
+def test_a_monitor_of_the_inner_model_reports_missing_queries():
+    """scikit-learn's models pass on arrays, and a model of whole queries gets them in another order."""
     monitor = callback.ScoringMonitor(scoring=get_scorer("ndcg@3"))
     with pytest.raises(ValueError, match="the query of each row must be known"):
         QueryRanker(LogisticRegression().set_callbacks(monitor)).fit(X, LABELLED)
@@ -115,7 +115,7 @@ def test_tasks_of_a_model_without_callbacks():
     assert tasks.running == 0
 
 
-def test_callbacks_go_on_to_a_pipeline_inside():
+def test_callbacks_reach_an_inner_pipeline():
     tasks = Tasks()
     model = make_pipeline(StandardScaler(), LogisticRegression())
     ranker = QueryRanker(model).set_callbacks(tasks).fit(X, Y, qid=QID)
@@ -125,7 +125,7 @@ def test_callbacks_go_on_to_a_pipeline_inside():
     assert not hasattr(ranker.estimator_, "_skl_callbacks"), "they are taken back"
 
 
-def test_callbacks_of_a_search_go_on_without_a_warning():
+def test_callbacks_of_a_search_are_passed_on_without_a_warning():
     tasks = Tasks()
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}).set_callbacks(tasks)
     RankingEvaluator("ndcg@3", cv=2).search(search, X, Y, qid=QID)
@@ -141,19 +141,19 @@ def test_a_failed_fit_ends_its_callbacks():
     ranker.set_params(estimator__alpha=1).fit(X, Y, qid=QID)
 
 
-def test_clones_keep_callbacks_and_fits_are_the_same_with_them():
+def test_clones_keep_callbacks_and_fits_do_not_change():
     ranker = QueryRanker(Ridge()).set_callbacks(Tasks())
     bare = QueryRanker(Ridge()).fit(X, Y, qid=QID)
     assert clone(ranker).fit(X, Y, qid=QID).predict(X).tolist() == bare.predict(X).tolist()
     assert "_fit_task" not in vars(ranker.fit(X, Y, qid=QID)) | vars(bare)
 
 
-def test_positions_are_refused_as_before():
+def test_positional_arguments_are_rejected():
     with pytest.raises(TypeError, match="qid"):
         QueryRanker(Ridge()).fit(X, Y, QID)
 
 
-def test_before_scikit_learn_1_9_fit_is_as_it_is(monkeypatch):
+def test_fit_before_scikit_learn_1_9(monkeypatch):
     def fit(self):
         return self
 

@@ -1,4 +1,4 @@
-"""Defaults of the public functions, classes and methods of this package are those that their docstrings name."""
+"""Docstrings of public functions, classes and methods in this package name their actual defaults."""
 
 import inspect
 import re
@@ -25,7 +25,7 @@ def documented(obj):
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_defaults_are_those_of_the_docstring(name):
+def test_defaults_match_the_docstring(name):
     methods = [m for n, m in inspect.getmembers(PUBLIC[name], inspect.isfunction) if not n.startswith("_")]
     for function in (PUBLIC[name], *methods):
         if function.__module__.startswith("sklearn_rank") and function.__doc__:
@@ -42,5 +42,5 @@ def test_arguments_of_splitters_are_optional(name, method):
         assert parameter.default is None
 
 
-def test_every_name_of_model_selection_is_among_them():
+def test_every_public_name_of_model_selection_is_tested():
     assert {*model_selection.__all__} <= {*PUBLIC}

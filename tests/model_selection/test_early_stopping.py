@@ -1,4 +1,4 @@
-"""QueryRanker(eval_fraction=...): whole queries of the rows passed to fit, held out to stop by."""
+"""QueryRanker(eval_fraction=...): whole queries of the training rows are held out for early stopping."""
 
 import inspect
 
@@ -21,7 +21,7 @@ ROUNDS = 300
 
 
 class Recorder(BaseEstimator):
-    """A model that remembers what it was given."""
+    """A model that remembers the arguments of fit."""
 
     def predict(self, X):
         return np.asarray(X)[:, 0]
@@ -57,7 +57,7 @@ class LikeLGBMRanker(Recorder):
         return self
 
 
-# Four queries in mixed rows: a 0 3, b 1 4 6, c 2, d 5 7. The feature of a row is its number.
+# Four queries, interleaved: a 0 3, b 1 4 6, c 2, d 5 7. The feature of a row is its number.
 X, Y, QID = np.arange(8.0)[:, None], np.arange(8) % 3, list("abcabdbd")
 WEIGHT = np.array([{"a": 1, "b": 2, "c": 3, "d": 4}[q] for q in QID])
 
@@ -68,7 +68,7 @@ def flat(value):
 
 
 def by_query(chosen):
-    """Rows of queries, those of a query adjacent; number of each row's query; sizes; weights of rows and queries."""
+    """Rows with adjacent queries; number of each row's query; sizes; weights of rows and queries."""
     rows = [[i for i, q in enumerate(QID) if q == query] for query in chosen]
     flat_rows, sizes = sum(rows, []), [len(r) for r in rows]
     weights = [int(WEIGHT[r[0]]) for r in rows]
@@ -105,7 +105,7 @@ def test_early_stopping_arguments_of_each_model(model, seed):
     ("fraction", "n_queries", "n_held_out"),
     [(0.1, 40, 4), (0.3, 10, 3), (0.01, 40, 1), (0.99, 40, 39), (0.5, 2, 1), (0.001, 2, 1), (0.999, 2, 1)],
 )
-def test_one_query_at_least_on_either_side(fraction, n_queries, n_held_out):
+def test_at_least_one_query_on_each_side(fraction, n_queries, n_held_out):
     qid = np.arange(n_queries).repeat(2)
     ranker = QueryRanker(LikeXGBRanker(), eval_fraction=fraction).fit(qid[:, None], qid, qid=qid)
     assert len(ranker.eval_qid_) == n_held_out
@@ -145,7 +145,7 @@ def test_early_stopping_errors():
         QueryRanker(LikeLGBMRanker(), eval_fraction=0.5).fit(X, Y, qid=QID, sample_weight=[1, 2])
 
 
-def test_a_ranker_that_takes_no_queries_to_stop_by_is_refused():
+def test_a_ranker_without_validation_queries_is_rejected():
     class Ranker(Recorder):
         def fit(self, X, y, qid=None, eval_set=None):
             return self
@@ -179,7 +179,7 @@ def boosting_model(kind):
 
 
 def n_rounds(model):
-    """Rounds that a model went on for at the most, and the last one it uses."""
+    """Number of rounds trained, and the last round used."""
     if hasattr(model, "best_iteration_"):  # LightGBM, CatBoost
         trained = model.get_evals_result() if hasattr(model, "get_evals_result") else model.evals_result_
         (values,) = (next(iter(of_set.values())) for name, of_set in trained.items() if name.startswith("valid"))
@@ -213,8 +213,8 @@ def test_real_models_stop_early(make, kind, in_pipeline, shuffled):
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("make", [xgboost_model, lightgbm_model, catboost_model])
-def test_fitted_as_by_hand(make, weighted, ranking):
-    """The library itself, given the queries left as training set and those held out to stop by."""
+def test_fit_equals_the_library_by_hand(make, weighted, ranking):
+    """The library itself, with the remaining queries as training set and the held-out queries as validation set."""
     features, y, qid = ranking
     weight, model = (1.0 + qid % 3 if weighted else np.ones(len(qid))), make("Ranker")
     ranker = QueryRanker(model, eval_fraction=0.2, random_state=0)
@@ -240,7 +240,7 @@ def test_fitted_as_by_hand(make, weighted, ranking):
 
 
 @pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
-def test_catboost_weights_the_rows_that_it_stops_by(kind, ranking):
+def test_catboost_weights_validation_rows(kind, ranking):
     from catboost import Pool
 
     features, y, qid = ranking
@@ -255,7 +255,7 @@ def test_catboost_weights_the_rows_that_it_stops_by(kind, ranking):
 
 
 def test_catboost_keeps_its_categories(ranking):
-    """A frame, a column of words, and a subclass that lives elsewhere."""
+    """A frame with a text column, and a subclass from another module."""
     catboost, pd = pytest.importorskip("catboost"), pytest.importorskip("pandas")
     features, y, qid = ranking
     frame = pd.DataFrame(features[:, :2], columns=["a", "b"]).assign(word=np.where(features[:, 2] > 0, "up", "down"))
@@ -301,7 +301,7 @@ def way(request, shuffled, with_index):
 
 
 def test_no_test_fold_leaks(way, shuffled):
-    """Every row is trained on, held out to stop by, or tested; no query is two of these."""
+    """Every row is in training, validation or test; no query is in two of them."""
     features, y, keywords = way
     qid, row_of = shuffled[2], {tuple(row): i for i, row in enumerate(shuffled[0])}
     ranker = QueryRanker(LikeXGBRanker(), eval_fraction=0.2, random_state=0)
@@ -337,7 +337,7 @@ def test_in_an_evaluator(shuffled):
         "pipeline": QueryRanker(make_pipeline(StandardScaler(), xgboost_model("Ranker")), eval_fraction=0.2),
         "classifier": QueryRanker(xgboost_model("Classifier"), eval_fraction=0.2, random_state=0),
     }
-    y = np.minimum(y, 2)  # grades that no part lacks, which the classifier could not have
+    y = np.minimum(y, 2)  # grades that all folds have, as the classifier needs
     report = RankingEvaluator("ndcg@5", cv=3).compare(models, features, y, qid=qid)
     assert list(report.results) == list(models)
 
@@ -346,7 +346,7 @@ def test_in_an_evaluator(shuffled):
 
 
 class Remember(TransformerMixin, BaseEstimator):
-    """A transformer that adds 100, and remembers the rows it learned from."""
+    """A transformer that adds 100, and remembers its training rows."""
 
     def fit(self, X, y=None):
         self.rows_ = np.asarray(X)[:, 0].tolist()
@@ -357,7 +357,7 @@ class Remember(TransformerMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("memory", [False, True])
-def test_steps_of_a_pipeline_do_not_learn_from_what_is_held_out(memory, tmp_path):
+def test_steps_of_a_pipeline_ignore_held_out_rows(memory, tmp_path):
     steps = [("one", Remember()), ("off", "passthrough"), ("model", LikeXGBRanker())]
     pipeline = Pipeline(steps, memory=str(tmp_path) if memory else None)
     ranker = QueryRanker(pipeline, eval_fraction=0.25, random_state=0).fit(X, Y, qid=QID)
@@ -371,7 +371,7 @@ def test_steps_of_a_pipeline_do_not_learn_from_what_is_held_out(memory, tmp_path
     assert not hasattr(pipeline["model"], "got_")
 
 
-def test_pipelines_of_one_step_and_inside_pipelines():
+def test_nested_pipelines_and_pipelines_of_one_step():
     inner = make_pipeline(Remember(), make_pipeline(Remember(), LikeXGBRanker()))
     nested = QueryRanker(inner, eval_fraction=0.25, random_state=0).fit(X, Y, qid=QID)
     assert nested.predict(X).tolist() == [200 + i for i in range(8)]
@@ -381,7 +381,7 @@ def test_pipelines_of_one_step_and_inside_pipelines():
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 def test_unused_validation_rows_warn(library, ranking):
-    """They would be missing from the training for nothing."""
+    """They would be missing from training without any use."""
     features, y, qid = ranking
     ranker = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}[library]
     model = getattr(pytest.importorskip(library), ranker)(n_estimators=2, n_jobs=1)
@@ -407,18 +407,18 @@ def test_unused_validation_rows_warn(library, ranking):
         ("xgboost", {}, None),
     ],
 )
-def test_the_best_round_of_a_model_that_stops_by_itself(module, attributes, expected):
+def test_the_best_round_of_a_model_with_its_own_early_stopping(module, attributes, expected):
     model = type("Model", (), {"__module__": f"{module}.sklearn", **attributes})()
     iteration, value = expected or (None, None)
     found = {"best_iteration_": iteration, "best_value_": value}
     assert best_of(model) == {name: number for name, number in found.items() if number is not None}
 
 
-def test_a_classifier_that_saw_one_grade_ties_all():
+def test_a_classifier_trained_on_one_grade_ties_all():
     assert output_to_scores(LogisticRegression(), np.ones(3))(np.ones((4, 1))).tolist() == [0] * 4
 
 
-def test_models_of_others_are_not_shortened():
+def test_third_party_models_are_not_truncated():
     model = type("Elsewhere", (), {})()
     model._predictors, model.n_iter_ = [1, 2], 1
     assert not drop_later_stages(model, 1)

@@ -1,4 +1,4 @@
-"""scikit-learn's checks of estimators, with models of many kinds inside `QueryRanker`."""
+"""scikit-learn's estimator checks, with many kinds of models inside `QueryRanker`."""
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -11,7 +11,7 @@ from sklearn_rank import QueryRanker
 
 
 def grades(y):
-    """Numbers as grades from 0 to 3; what is no finite vector stays, for `fit` to refuse."""
+    """Map numbers to grades from 0 to 3; invalid vectors stay, and `fit` rejects them."""
     numbers = np.asarray(y)
     if numbers.ndim != 1 or numbers.dtype.kind not in "fiub" or not np.isfinite(numbers).all():
         return y
@@ -19,7 +19,7 @@ def grades(y):
 
 
 class EveryFourRows(QueryRanker):
-    """The checks know no queries, nor grades: every four rows are a query."""
+    """The checks have no queries or grades: every four rows are a query."""
 
     def fit(self, X, y, *, qid=None, sample_weight=None):
         return super().fit(X, grades(y), qid=self._queries(y, qid), sample_weight=sample_weight)
@@ -117,4 +117,4 @@ def test_estimator_checks(estimator, check):
     except Exception as error:
         if check.func.__name__ not in expected(estimator):
             raise
-        raise error.with_traceback(None) from None  # of which pytest would print each line, which takes ten seconds
+        raise error.with_traceback(None) from None  # pytest would print each of these warnings, which takes ten seconds

@@ -1,4 +1,4 @@
-"""QueryRanker(eval_metric=..., early_stopping_rounds=...): the best round is that of staged predictions by hand."""
+"""QueryRanker(eval_metric=..., early_stopping_rounds=...): the best round agrees with staged predictions by hand."""
 
 import functools
 import pickle
@@ -59,7 +59,7 @@ def ensemble(model, **more):
 
 
 class Stages(RegressorMixin, BaseEstimator):
-    """A model of no library: stage i predicts the feature number i."""
+    """A model without a library: stage i predicts feature i."""
 
     def __init__(self, n=4):
         self.n = n
@@ -114,7 +114,7 @@ def stages(model, X):
 
 
 def best_by_hand(curve, spec, patience):
-    """Rounds trained and the best one."""
+    """Number of rounds trained, and the best round."""
     best = 0
     for i, value in enumerate(curve):
         if (value > curve[best]) if spec.metric.greater_is_better else (value < curve[best]):
@@ -125,7 +125,7 @@ def best_by_hand(curve, spec, patience):
 
 
 def fit_by_hand(model, X, y, qid, weight):
-    """The library itself on rows of which those of a query are adjacent."""
+    """The library itself, on rows with adjacent queries."""
     _, number, sizes = np.unique(qid, return_inverse=True, return_counts=True)
     name = type(model).__name__
     if name == "XGBRanker":
@@ -141,7 +141,7 @@ def fit_by_hand(model, X, y, qid, weight):
 
 
 def adjacent(qid):
-    """Order of rows in which those of a query are adjacent, queries as they first come."""
+    """Order of rows that makes queries adjacent, by first appearance."""
     first = {q: i for i, q in reversed([*enumerate(qid)])}
     return np.argsort([first[q] for q in qid], kind="stable")
 
@@ -155,7 +155,7 @@ class StagesWithWeight(Stages):
     ("name", "metric"), [*((name, "map@10") for name in MODELS), *((name, "relevance_position") for name in ONE_EACH),
                          ("xgb-regressor", "rmse"), ("lgbm-classifier", "rmse"), ("hist-classifier", "ndcg")]
 )  # fmt: skip
-def test_the_best_round_is_the_one_found_by_hand(name, metric, shuffled):
+def test_the_best_round_matches_a_search_by_hand(name, metric, shuffled):
     X, y, qid = shuffled
     model = StagesWithWeight() if name == "stages" else MODELS[name]()
     weight, spec = np.array([1.0 + int(q[1:]) % 3 for q in qid]), parse_metric(metric)
@@ -203,12 +203,12 @@ def test_model_keeps_no_reference(name, ranking):
     assert ranker.estimator_.get_params().keys() <= given.keys() | {"objective"}
 
 
-# --- what other metrics get wrong ----------------------------------------------------------------------------
+# --- faults of other implementations -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["xgb-ranker", "lgbm-ranker", "hist-regressor", "boosting-regressor", "stages"])
 def test_a_constant_first_round_is_not_perfect(name, ranking):
-    """Rows come best first, so that an order of equal scores by row would be ideal."""
+    """Rows are sorted by label, so breaking ties by row would look ideal."""
     X, y, qid = ranking
     rows = np.lexsort((-y, qid))
     X, y, qid = np.zeros_like(X), y[rows], qid[rows]
@@ -235,8 +235,8 @@ def test_queries_of_one_document(name, ranking):
 
 
 @pytest.mark.parametrize("make", [xgb, lgbm, cat, hist])
-def test_grades_that_a_classifier_has_not_seen(make, ranking):
-    """They count in the metric, as the documents that they are of are ranked like others."""
+def test_grades_missing_from_training(make, ranking):
+    """They count in the metric, because their documents are ranked like all others."""
     X, y, qid = ranking
     train, stop = qid < 30, qid >= 30
     y = np.where(train, np.minimum(y, 1), y)
@@ -247,7 +247,7 @@ def test_grades_that_a_classifier_has_not_seen(make, ranking):
     assert ranker.best_value_ == pytest.approx(value)
 
 
-def test_a_metric_without_a_value(ranking):
+def test_a_metric_that_is_never_defined(ranking):
     X, y, qid = ranking
     train, stop = qid < 30, qid >= 30
     nothing = {"qid": qid[train], "eval_set": (X[stop], 0 * y[stop], qid[stop])}
@@ -260,8 +260,8 @@ def test_a_metric_without_a_value(ranking):
 
 
 @pytest.mark.filterwarnings("ignore:kendall is not defined")
-def test_rounds_without_a_value_are_not_the_best(ranking):
-    """The features are constant but for the third, and the rank correlation with a constant is not defined."""
+def test_undefined_rounds_are_never_the_best(ranking):
+    """Only the third feature varies, and the rank correlation with a constant is undefined."""
     X, y, qid = ranking
     X = X * (np.arange(6) == 2)
     ranker = QueryRanker(Stages(), eval_fraction=0.5, eval_metric="kendall(replace_undefined_by=nan)", random_state=0)
@@ -269,7 +269,7 @@ def test_rounds_without_a_value_are_not_the_best(ranking):
     assert ranker.best_iteration_ == 2
 
 
-def test_labels_that_the_metric_does_not_take_are_refused_before_training(ranking):
+def test_invalid_labels_are_rejected_before_training(ranking):
     X, y, qid = ranking
     rounds = []
     ranker = QueryRanker(Stages(), eval_fraction=0.5, eval_metric="err(max_grade=1)")
@@ -291,7 +291,7 @@ def test_two_metrics_at_once(ranking):
         np.testing.assert_array_equal(one, other)
 
 
-# --- watching ------------------------------------------------------------------------------------------------
+# --- progress ---------------------------------------------------------------------------------------------------
 
 
 class Pruned(Exception):
@@ -317,8 +317,8 @@ def test_each_round_is_reported_and_can_end_the_training(name, ranking):
 
 
 @pytest.mark.parametrize("error", [Pruned, KeyboardInterrupt], ids=lambda error: error.__name__)
-def test_a_fit_that_fails_changes_nothing(error, ranking):
-    """Not even for a model of stages, which would predict from its last stage instead of its best one."""
+def test_a_failed_fit_changes_nothing(error, ranking):
+    """Not even a staged model, which would then predict from its last stage instead of its best."""
     X, y, qid = ranking
 
     def fail(i, value):
@@ -339,7 +339,7 @@ def test_a_fit_that_fails_changes_nothing(error, ranking):
 
 
 def test_categories_of_xgboost_are_kept(ranking):
-    """XGBoost loses them where it drops trees, so later trees stay, and are not predicted from."""
+    """XGBoost loses them when it drops trees, so later trees are kept but not used."""
     pd, (X, y, qid) = pytest.importorskip("pandas"), ranking
     frame = pd.DataFrame({"x": X[:, 0], "word": pd.Categorical(np.where(X[:, 2] > 0, "up", "down"))})
     ranker = QueryRanker(xgb("Ranker", enable_categorical=True), eval_fraction=0.4, eval_metric="map", random_state=0)
@@ -373,7 +373,7 @@ def test_catboost_reports_the_values_of_the_metric(ranking):
     ("make", "of_loops"), [(lgbm, LightGBMMetric), (cat, CatBoostMetric)], ids=["lgbm", "catboost"]
 )
 @pytest.mark.parametrize("kind", ["Ranker", "Regressor", "Classifier"])
-def test_metrics_are_those_of_training_loops(make, of_loops, kind, ranking, monkeypatch):
+def test_metrics_match_training_loops(make, of_loops, kind, ranking, monkeypatch):
     X, y, qid = ranking
     method = {"lgbm": "__call__", "cat": "evaluate"}[make.__name__]
     seen, own = [], getattr(of_loops, method)
@@ -405,7 +405,7 @@ def test_callbacks_of_the_user_are_called(ranking):
     assert [type(c) for c in ranker.estimator_.callbacks] == [Count]
 
 
-# --- how long to wait ----------------------------------------------------------------------------------------
+# --- patience ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def test_callbacks_of_the_user_are_called(ranking):
     ],
     ids=["xgb", "lgbm", "cat", "hist", "boosting"],
 )
-def test_the_model_may_say_how_long(make, ranking):
+def test_patience_comes_from_the_model(make, ranking):
     X, y, qid = ranking
     settings = {"eval_fraction": 0.4, "eval_metric": "map", "random_state": 0}
     rankers = [QueryRanker(make(), **settings, early_stopping_rounds=n).fit(X, y, qid=qid) for n in (None, 2, 3)]
@@ -429,7 +429,7 @@ def test_the_model_may_say_how_long(make, ranking):
         assert (len(ranker.eval_curve_), ranker.best_iteration_) == best_by_hand(of_all, spec, patience)
 
 
-def test_rounds_without_a_metric_go_by_ndcg(ranking):
+def test_rounds_without_a_metric_use_ndcg(ranking):
     X, y, qid = ranking
     one, other = (
         QueryRanker(Stages(), eval_fraction=0.4, eval_metric=m, early_stopping_rounds=2, random_state=0)
@@ -439,7 +439,7 @@ def test_rounds_without_a_metric_go_by_ndcg(ranking):
 
 
 @pytest.mark.parametrize("make", [xgb, lgbm, cat])
-def test_the_best_of_a_model_that_stops_by_itself(make, ranking):
+def test_the_best_round_of_a_model_that_stops_itself(make, ranking):
     X, y, qid = ranking
     train, stop = qid < 30, qid >= 30
     more = {"eval_metric": "ndcg@3"} if make is xgb else {"metric": "l2"} if make is lgbm else {}
@@ -505,13 +505,13 @@ def test_the_last_step_of_a_pipeline(name, ranking):
     ],
 )
 @pytest.mark.filterwarnings("ignore:.XGBRFRegressor:FutureWarning", "ignore:.*gblinear. is deprecated:UserWarning")
-def test_models_whose_best_round_cannot_be_used(make, why, ranking):
+def test_models_without_a_usable_best_round(make, why, ranking):
     X, y, qid = ranking
     with pytest.raises(ValueError, match=f"models that train in rounds.*{why}"):
         QueryRanker(make(), eval_fraction=0.4, eval_metric="map").fit(X, y, qid=qid)
 
 
-def test_parameters_that_do_not_go_together(ranking):
+def test_contradictory_parameters(ranking):
     X, y, qid = ranking
     fit = {"qid": qid}
     for bad in (0, -1, 2.0, True, "5"):
@@ -530,4 +530,4 @@ def test_parameters_that_do_not_go_together(ranking):
             QueryRanker(Stages(), eval_fraction=0.5, eval_metric=bad).fit(X, y, **fit)
     with pytest.raises(ValueError, match="With eval_metric='ndcg@10' the best stage"):
         QueryRanker(Stages(), eval_fraction=0.5).fit(X, y, **fit)
-    assert QueryRanker(Ridge(), eval_metric="map").fit(X, y, **fit).predict(X).shape == y.shape  # that of score
+    assert QueryRanker(Ridge(), eval_metric="map").fit(X, y, **fit).predict(X).shape == y.shape  # the names of score

@@ -1,4 +1,4 @@
-"""QueryRanker.fit(..., eval_set=...): validation rows of one's own, in any order, none of them trained on."""
+"""QueryRanker.fit(..., eval_set=...): the user's validation rows, in any order, none used for training."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def split(shuffled):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_validation_rows_come_in_any_order(name, split, rng):
+def test_validation_rows_in_any_order(name, split, rng):
     (X, y, qid), held_out = split
     ranker = QueryRanker(models()[name], eval_metric="ndcg@5", early_stopping_rounds=4, random_state=0)
     first = ranker.fit(X, y, qid=qid, eval_set=held_out)
@@ -49,7 +49,7 @@ def test_validation_rows_come_in_any_order(name, split, rng):
     assert value == pytest.approx(ranker.best_value_)
 
 
-def test_the_same_as_held_out_by_fraction(ranking):
+def test_eval_set_equals_held_out_fraction(ranking):
     X, y, qid = ranking
     model = models()["xgb"]
     by_fraction = QueryRanker(model, eval_fraction=0.3, eval_metric="map", random_state=0).fit(X, y, qid=qid)
@@ -60,7 +60,7 @@ def test_the_same_as_held_out_by_fraction(ranking):
     np.testing.assert_array_equal(by_hand.predict(X), by_fraction.predict(X))
 
 
-def test_weights_of_queries_weight_the_metric(split):
+def test_query_weights_apply_to_the_metric(split):
     (X, y, qid), (Xe, ye, qid_e) = split
     weight = np.array([1.0 + int(q[1:]) % 3 for q in qid_e])
     ranker = QueryRanker(models()["hist"], eval_metric="map")
@@ -76,7 +76,7 @@ def test_weights_of_queries_weight_the_metric(split):
 
 
 @pytest.mark.parametrize("name", ["xgb", "lgbm", "cat"])
-def test_without_a_metric_the_model_gets_them(name, split):
+def test_without_a_metric_the_model_gets_the_validation_rows(name, split):
     (X, y, qid), held_out = split
     early = {"od_type": "Iter", "od_wait": 1} if name == "cat" else {"early_stopping_rounds": 1}
     ranker = QueryRanker(models()[name].set_params(**early)).fit(X, y, qid=qid, eval_set=held_out)
@@ -103,7 +103,7 @@ def test_eval_set_containers(container, split):
 
 
 def test_through_a_search(ranking):
-    """It is the same for all folds, so its queries are in none of them."""
+    """All folds use the same validation rows, so no fold may contain their queries."""
     pd = pytest.importorskip("pandas")
     X, y, qid = ranking
     train, stop = qid < 30, qid >= 30
@@ -118,7 +118,7 @@ def test_through_a_search(ranking):
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def test_a_query_that_is_trained_on_is_refused(split):
+def test_a_query_in_training_is_rejected(split):
     (X, y, qid), (Xe, ye, qid_e) = split
     for metric in ("map", None):
         ranker = QueryRanker(models()["xgb"].set_params(early_stopping_rounds=3), eval_metric=metric)
@@ -135,7 +135,7 @@ def test_a_query_that_is_trained_on_is_refused(split):
         ranker.fit(X, y, qid=numbers, eval_set=(Xe[:1], ye[:1], [np.int8(3)]))
 
 
-def test_queries_that_are_not_drawn_may_not_come_back(ranking):
+def test_queries_not_drawn_may_not_be_in_eval_set(ranking):
     X, y, qid = ranking
     with pytest.raises(ValueError, match="must not be trained on"):
         QueryRanker(models()["xgb"], eval_metric="map", max_queries=5).fit(X, y, qid=qid, eval_set=(X, y, qid))
@@ -149,7 +149,7 @@ def test_eval_set_is_a_tuple(bad, split):
         QueryRanker(models()["xgb"], eval_metric="map").fit(*train[:2], qid=train[2], eval_set=wrong)
 
 
-def test_eval_set_in_the_form_of_xgboost(split):
+def test_eval_set_in_the_format_of_xgboost(split):
     (X, y, qid), held_out = split
     fits = [
         QueryRanker(models()["xgb"], eval_metric="map").fit(X, y, qid=qid, **given)
@@ -208,14 +208,14 @@ def test_arguments_of_other_libraries(split):
 
 
 def test_hist_gradient_boosting_default_patience(ranking):
-    """Its ``early_stopping="auto"`` comes with ``n_iter_no_change=10``, which nobody has asked for."""
+    """Its default ``early_stopping="auto"`` has ``n_iter_no_change=10``, which is not the user's choice."""
     X, y, qid = ranking
     ranker = QueryRanker(HistGradientBoostingRegressor(max_iter=14), eval_fraction=0.4, eval_metric="recall@20")
     assert len(ranker.fit(X, y, qid=qid).eval_curve_) == 14
     assert ranker.best_iteration_ == 0, "no list is longer than 20, so no round improves"
 
 
-def test_ids_of_two_kinds_are_other_queries(split):
+def test_ids_of_two_types_are_different_queries(split):
     """The number 1 is not the text "1"."""
     (X, y, qid), (X_e, y_e, qid_e) = split
     numbers, text = (np.unique(ids, return_inverse=True)[1] for ids in (qid, qid_e))
@@ -226,7 +226,7 @@ def test_ids_of_two_kinds_are_other_queries(split):
 
 
 class InStages(RegressorMixin, BaseEstimator):
-    """A model whose stages multiply the first feature by these numbers; the last one is what it predicts."""
+    """A model whose stages multiply the first feature by these numbers; it predicts from the last stage."""
 
     def __init__(self, stages):
         self.stages = stages
@@ -243,7 +243,7 @@ class InStages(RegressorMixin, BaseEstimator):
 
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 def test_eval_set_undefined_rounds_are_never_best():
-    """Rank correlation is not defined for equal scores, so that a first round may have no value."""
+    """Rank correlation is undefined for equal scores, so the first round may have no value."""
     X, y, qid = np.arange(3.0)[:, None], [0, 1, 2], [1, 1, 1]
     ranker = QueryRanker(InStages([0, 0, -1, 0]), eval_metric="kendall(replace_undefined_by=nan)")
     ranker.fit(X, y, qid=qid, eval_set=(X, y, [2, 2, 2]))
@@ -253,7 +253,7 @@ def test_eval_set_undefined_rounds_are_never_best():
     assert ranker.predict(X).tolist() == [0, -1, -2]
 
 
-def test_early_stopping_of_xgboost_itself_is_refused(ranking):
+def test_early_stopping_inside_xgboost_is_rejected(ranking):
     xgboost = pytest.importorskip("xgboost")
     X, y, qid = ranking
     model = xgboost.XGBRegressor(n_estimators=3, callbacks=[xgboost.callback.EarlyStopping(rounds=2)])

@@ -1,4 +1,4 @@
-"""RankingEvaluator: everything set up, nothing left changed."""
+"""RankingEvaluator sets up models and searches, and leaves the caller's objects unchanged."""
 
 import gc
 import os
@@ -78,7 +78,7 @@ def test_real_rankers(configuration, shuffled):
     assert ((table["low"] < table["mean"]) & (table["mean"] < table["high"])).all()
     constant = evaluate(y, np.zeros(len(y)), qid=qid, metrics="ndcg@5").mean()["ndcg@5"]
     assert (table[table["metric"] == "ndcg@5"]["mean"] > constant).all()
-    np.testing.assert_allclose(  # standardizing changes no tree: the pipeline is the model
+    np.testing.assert_allclose(  # standardizing changes no tree, so the pipeline equals the model
         report.results["pipeline"].mean()["ndcg@5"], report.results["xgb"].mean()["ndcg@5"], atol=0.05
     )
 
@@ -98,7 +98,7 @@ def test_pooled_over_queries(shuffled):
 
 
 @pytest.mark.slow
-def test_cross_validate_by_processes_too(configuration, shuffled):
+def test_cross_validate_in_processes(configuration, shuffled):
     X, y, qid = shuffled
     for n_jobs in (None, 2):
         scores = RankingEvaluator(METRICS, cv=3, n_jobs=n_jobs).cross_validate(Ridge(), X, y, qid=qid)
@@ -111,7 +111,7 @@ def test_cross_validate_by_processes_too(configuration, shuffled):
             assert ((scores[name] > 0) & (scores[name] < 60)).all()
 
 
-def test_cross_validate_returns_what_scikit_learn_does(configuration, shuffled):
+def test_cross_validate_matches_scikit_learn(configuration, shuffled):
     X, y, qid = shuffled
     options = {"return_train_score": True, "return_estimator": True, "return_indices": True}
     found = RankingEvaluator(METRICS, cv=3).cross_validate(Ridge(), X, y, qid=qid, **options)
@@ -201,7 +201,7 @@ def test_evaluator_qid_in_the_index(configuration, with_index, shuffled):
         RankingEvaluator("map").compare({"ridge": Ridge()}, X, shuffled[1])
 
 
-def test_torn_queries_are_refused(shuffled):
+def test_torn_queries_are_rejected(shuffled):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match=r"keep queries whole.*KFold.*tears \d+ of \d+ queries apart in fold 0"):
         RankingEvaluator("map", cv=KFold(3, shuffle=True)).cross_validate(Ridge(), X, y, qid=qid)
@@ -228,7 +228,7 @@ def test_cv_is_a_count_or_a_splitter(cv):
         RankingEvaluator("map", cv=cv)
 
 
-def test_metrics_keep_the_names_they_were_given(shuffled):
+def test_metrics_keep_their_given_names(shuffled):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["P@5", ndcg_score], cv=2)
     assert [k for k in evaluator.cross_validate(Ridge(), X, y, qid=qid) if "test" in k] == ["test_P@5", "test_ndcg"]
@@ -248,7 +248,7 @@ def test_repr(shuffled):
 
 @pytest.mark.parametrize("kind", ["array", "strings", "index"])
 def test_rows_are_grouped_once_for_all_models(shuffled, monkeypatch, kind):
-    """By the splitter, in each fit (which scikit-learn's interface asks of it), and for each test fold."""
+    """Once by the splitter, once in each fit (as scikit-learn's interface requires), and once for each test fold."""
     X, y, qid = shuffled
     qid = {"array": qid, "strings": [f"q{i}" for i in qid], "index": None}[kind]
     y = pd.Series(y, index=pd.Index([f"q{i}" for i in shuffled[2]], name="qid")) if kind == "index" else y
@@ -271,7 +271,7 @@ def test_rows_are_grouped_once_for_all_models(shuffled, monkeypatch, kind):
 
 
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
+def test_search_is_set_up_completely(configuration, shuffled, n_jobs):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["ndcg@5", "map"], cv=3, n_jobs=n_jobs)
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]})
@@ -291,7 +291,7 @@ def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
 
 @pytest.mark.parametrize(("own", "of_search", "expected"), [(2, None, 2), (2, 1, 1), (None, None, None), (None, 2, 2)])
 @pytest.mark.slow
-def test_a_search_uses_the_jobs_of_the_evaluator_unless_it_has_its_own(shuffled, own, of_search, expected):
+def test_a_search_inherits_n_jobs_of_the_evaluator(shuffled, own, of_search, expected):
     X, y, qid = shuffled
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, n_jobs=of_search)
     found = RankingEvaluator("map", cv=2, n_jobs=own).search(search, X, y, qid=qid)
@@ -299,7 +299,7 @@ def test_a_search_uses_the_jobs_of_the_evaluator_unless_it_has_its_own(shuffled,
 
 
 class Process(Ridge):
-    """Knows the process that it was fitted in."""
+    """Remembers the process of its fit."""
 
     def fit(self, X, y):
         self.process_ = os.getpid()
@@ -308,7 +308,7 @@ class Process(Ridge):
 
 @pytest.mark.slow
 def test_jobs_of_a_search_are_processes(shuffled):
-    """With n_jobs=2 no candidate is fitted here, with None all are."""
+    """With n_jobs=2 no candidate is fitted in this process, with None all are."""
     X, y, qid = shuffled
     found = {}
     for n_jobs in (None, 2):
@@ -323,8 +323,8 @@ def test_jobs_of_a_search_are_processes(shuffled):
     assert os.getpid() not in found[2]
 
 
-def test_refit_by_a_metric_that_was_chosen(shuffled):
-    """True becomes the first metric; a name, a function or False stays."""
+def test_refit_keeps_the_chosen_metric(shuffled):
+    """True becomes the first metric; a name, a function or False is kept."""
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["map", "mrr"], cv=2)
     for given, expected in ((True, "map"), ("mrr", "mrr"), (False, False)):
@@ -345,7 +345,7 @@ class EachRowTwice(QueryKFold):
         return 2 * super().get_n_splits(X, y, groups)
 
 
-def test_rows_that_are_tested_twice_are_not_pooled(shuffled):
+def test_rows_tested_twice_are_not_pooled(shuffled):
     X, y, qid = shuffled
     evaluator = RankingEvaluator("map", cv=EachRowTwice(2))
     assert evaluator.cross_validate(Ridge(), X, y, qid=qid).pooled is None
@@ -364,7 +364,7 @@ def test_search_of_a_ranker_at_the_end_of_a_pipeline(shuffled):
     assert set(found.best_params_) == {"rank__estimator__num_leaves", "scale__with_mean"}
 
 
-def test_a_search_keeps_what_was_chosen_for_it(shuffled):
+def test_a_search_keeps_its_own_settings(shuffled):
     X, y, qid = shuffled
     search = GridSearchCV(
         QueryRanker(Ridge()), [{"estimator__alpha": [1.0]}], scoring=get_scorer("mrr"), cv=QueryKFold(2), refit=False
@@ -377,7 +377,7 @@ def test_a_search_keeps_what_was_chosen_for_it(shuffled):
 
 
 def test_nested_searches(configuration, shuffled):
-    """A search among the models is set up inside each fold, and sees no query of the fold held out."""
+    """A search among the models is set up inside each fold, and never sees the test queries."""
     X, y, qid = shuffled
     grid = {"estimator__alpha": [0.1, 1e6]}
     plain = {"plain": GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]}, cv=2)}
@@ -391,7 +391,7 @@ def test_nested_searches(configuration, shuffled):
     np.testing.assert_allclose(a.y_score["plain"], b.y_score["by hand"])
 
 
-def test_halving_over_rows_is_refused(shuffled):
+def test_halving_over_rows_is_rejected(shuffled):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match="halving search over the resource 'n_samples' tears queries apart"):
         RankingEvaluator("map").search(
@@ -399,13 +399,13 @@ def test_halving_over_rows_is_refused(shuffled):
         )
 
 
-def test_a_search_is_a_search(shuffled):
+def test_a_search_is_recognized(shuffled):
     X, y, qid = shuffled
     with pytest.raises(TypeError, match="search takes a search of scikit-learn"):
         RankingEvaluator("map").search(Ridge(), X, y, qid=qid)
 
 
-def test_a_splitter_of_scikit_learn_serves_searches_too(shuffled):
+def test_a_splitter_of_scikit_learn_works_in_searches(shuffled):
     X, y, qid = shuffled
     found = RankingEvaluator("map", cv=GroupKFold(3)).search(
         GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid
@@ -427,7 +427,7 @@ def test_progress(shuffled, capsys, n_jobs):
 
 
 class AtTheSameTime(Ridge):
-    """Waits in fit, and in predict, until another model does the same."""
+    """Waits in fit and predict until another model arrives."""
 
     together = threading.Barrier(2, timeout=120)
 
@@ -447,7 +447,7 @@ def test_two_fits_at_a_time(shuffled):
 
 
 class Counted(Ridge):
-    """Counts the fitted models that are in memory, and the rows that are predicted."""
+    """Counts the fitted models in memory, and the predicted rows."""
 
     alive, n_predicted = weakref.WeakSet(), []
 
@@ -474,7 +474,7 @@ def test_a_comparison_keeps_no_models_and_predicts_only_test_rows(shuffled):
 
 
 class CountsTasks:
-    """Callback of scikit-learn that counts the tasks that end."""
+    """A scikit-learn callback that counts ended tasks."""
 
     def __init__(self):
         self.n_ended = 0
@@ -512,7 +512,7 @@ def test_a_progress_bar_without_tqdm_names_the_extra(shuffled, monkeypatch):
 
 
 class FailsWhere(RegressorMixin, BaseEstimator):
-    """Fails where a row is not among those that it is given; or predicts NaN."""
+    """Fails if a given row is not in the training set; or predicts NaN."""
 
     def __init__(self, row, nan=False):
         self.row, self.nan = row, nan
@@ -549,7 +549,7 @@ def test_a_model_that_fails_in_one_fold_is_reported(configuration, shuffled, nan
         RankingEvaluator("map", cv=3).cross_validate(models["fails"], X, y, qid=qid)
 
 
-def test_a_baseline_that_fails_leaves_nothing_to_test_against(shuffled):
+def test_a_failed_baseline_leaves_no_tests(shuffled):
     X, y, qid = shuffled
     with pytest.warns(FitFailedWarning, match="fails failed"):
         report = RankingEvaluator("map", cv=3).compare({"fails": FailsWhere(X[0]), "ridge": Ridge()}, X, y, qid=qid)
@@ -583,7 +583,7 @@ def test_tests_are_checked_before_models_are_fitted(shuffled, options, message):
 
 
 @pytest.mark.parametrize("metric", ["map", map_score, parse_metric("map")], ids=["name", "function", "parsed"])
-def test_one_metric_is_one_however_it_is_given(shuffled, metric):
+def test_a_single_metric_in_any_form(shuffled, metric):
     X, y, qid = shuffled
     model = Ridge().fit(X, y)
     assert make_ranking_scorer(metric).__name__ == "map"

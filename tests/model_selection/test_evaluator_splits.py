@@ -29,7 +29,7 @@ METRICS = ["ndcg@5", "map", "rmse"]
 
 @pytest.fixture(scope="module")
 def data():
-    """X, y, qid in no order, and whether each row is in the test set."""
+    """X, y, interleaved qid, and whether each row is in the test set."""
     X, y, qid = make_ranking(n_queries=40, n_documents=(2, 12), shuffle=True, random_state=0)
     return X, y, qid, qid % 4 == 0
 
@@ -132,7 +132,7 @@ def test_evaluator_split_errors(data, split, message):
 
 
 def test_repeated_cross_validation(data, tmp_path):
-    """Values of a query are the mean of what plain cross-validations say; folds are those of all of them."""
+    """The value of a query is the mean of its values in plain cross-validations; folds are listed for all repeats."""
     X, y, qid, _ = data
     seeds = (0, 1, 2)
     folds = [f for seed in seeds for f in QueryKFold(4, shuffle=True, random_state=seed).split(X, groups=qid)]
@@ -173,7 +173,7 @@ def test_splitters_that_repeat(data, cv, n_repeats):
     assert len(report.results["ridge"].qid) == 6
 
 
-def test_the_same_folds_again_are_no_repeats(data):
+def test_identical_folds_are_not_repeats(data):
     X, y, qid, _ = data
     folds = [*QueryKFold(4).split(X, groups=qid)]
     reversed_folds = [(train, test[::-1]) for train, test in folds]
@@ -185,7 +185,7 @@ def test_the_same_folds_again_are_no_repeats(data):
 
 
 class BlindWithout(Ridge):
-    """Gives all documents one score unless it is trained on the first query, which is the first feature."""
+    """Ties all documents unless the training set has the first query, whose number is the first feature."""
 
     def fit(self, X, y):
         self.sees_ = (X[:, 0] == 0).any()
@@ -195,13 +195,13 @@ class BlindWithout(Ridge):
         return X[:, 1] if self.sees_ else np.zeros(len(X))
 
 
-def test_a_query_is_undefined_if_it_is_in_one_repeat():
+def test_a_query_is_undefined_if_it_is_in_any_repeat():
     X, y = np.column_stack([np.repeat(np.arange(4), 2), np.tile([0, 1], 4)]), np.tile([0, 1], 4)
     halves = [np.arange(4), np.arange(4, 8)], [np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])]
     folds = [split for a, b in halves for split in ((a, b), (b, a))]
     evaluator = RankingEvaluator("kendall", cv=folds)
     found = evaluator.compare({"blind": BlindWithout()}, X, y, qid=X[:, 0]).results["blind"]
-    assert found.n_undefined == {"kendall": 3}  # only query 3 is tested twice by a model that saw query 0
+    assert found.n_undefined == {"kendall": 3}  # only query 3 is tested twice by a model trained with query 0
     assert found.per_query["kendall"][3] == 1
 
 
@@ -209,7 +209,7 @@ def test_a_query_is_undefined_if_it_is_in_one_repeat():
 
 
 class Weighed(Ridge):
-    """Keeps the weights that it is given."""
+    """Remembers the weights passed to fit."""
 
     def fit(self, X, y, sample_weight=None):
         self.given_ = sample_weight
@@ -221,7 +221,7 @@ def asking():
         return Weighed().set_fit_request(sample_weight=True)
 
 
-def test_weights_are_those_of_queries_in_the_means(data):
+def test_weights_of_queries_apply_to_the_means(data):
     X, y, qid, test = data
     weight = qid + 1.0
     report = RankingEvaluator(METRICS, cv=3).compare(MODELS, X, y, qid=qid, sample_weight=weight)
@@ -242,7 +242,7 @@ def test_weights_are_those_of_queries_in_the_means(data):
 
 
 @pytest.mark.parametrize(("model", "is_given"), [(Weighed(), False), (asking(), True)], ids=["silent", "asking"])
-def test_models_are_fitted_with_weights_if_they_ask(data, model, is_given):
+def test_models_that_request_weights_get_them(data, model, is_given):
     X, y, qid, test = data
     weight, evaluator = qid + 1.0, RankingEvaluator("map", cv=[(~test, test)])
     scores = evaluator.cross_validate(model, X, y, qid=qid, sample_weight=weight, return_estimator=True)
@@ -360,7 +360,7 @@ def test_times_go_to_the_splitter(data):
         RankingEvaluator("map").compare(MODELS, X, y, qid=qid, time=time)
 
 
-def test_rows_of_pandas_must_agree(data):
+def test_row_labels_of_pandas_must_agree(data):
     X, y, qid, _ = data
     y, users = pd.Series(y), pd.Series(qid // 3, index=np.arange(len(y))[::-1])
     for name in ("sample_weight", "clusters"):

@@ -1,4 +1,4 @@
-"""Models that fail, and what is no model: said in our words, the others compared without them."""
+"""Models that fail and objects that are not models: our error names them, and the other models are compared."""
 
 import re
 
@@ -19,7 +19,7 @@ EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
 
 
 class Predicts(BaseEstimator):
-    """Turns what Ridge predicts into something else."""
+    """Changes the predictions of Ridge."""
 
     def __init__(self, change):
         self.change = change
@@ -73,7 +73,7 @@ def test_invalid_prediction_fails_only_its_model(shuffled, change, message):
 
 
 class ByItself(Predicts):
-    """Takes qid, so that it is not wrapped."""
+    """Takes qid, so it is not wrapped."""
 
     __metadata_request__fit = {"qid": True}
 
@@ -82,7 +82,7 @@ class ByItself(Predicts):
 
 
 @each_wrong
-def test_wrapped_or_not(shuffled, change, message):
+def test_which_models_are_wrapped(shuffled, change, message):
     X, y, qid = shuffled
     with pytest.warns(FitFailedWarning, match="b failed and is left out"):
         report = EVALUATOR.compare({"a": Ridge(), "b": Predicts(change)}, X, y, qid=qid)
@@ -100,7 +100,7 @@ def test_none_is_an_invalid_prediction(shuffled):
     [lambda s: s[:, None], lambda s: s.tolist(), lambda s: s.astype(object), lambda s: s.astype(np.float32)],
     ids=["a column", "a list", "objects", "float32"],
 )
-def test_other_ways_to_say_one_score_a_row(shuffled, change):
+def test_other_shapes_with_one_score_per_row(shuffled, change):
     X, y, qid = shuffled
     report = EVALUATOR.compare({"a": Ridge(), "b": ByItself(change)}, X, y, qid=qid)
     assert report.results["a"].mean() == pytest.approx(report.results["b"].mean(), abs=1e-6)
@@ -108,13 +108,13 @@ def test_other_ways_to_say_one_score_a_row(shuffled, change):
     assert np.isfinite(found["train_map"]).all()
 
 
-def test_minus_infinity_is_not_retrieved(shuffled):
+def test_minus_infinity_is_unretrieved(shuffled):
     X, y, qid = shuffled
     assert EVALUATOR.compare({"a": ByItself(with_first(-np.inf))}, X, y, qid=qid).failures == {}
 
 
-def test_large_integers_are_no_ties(shuffled):
-    """2^60 and its neighbours are one number as floats; those below 2^53 are all there."""
+def test_large_integers_are_not_ties(shuffled):
+    """2^60 and its neighbors are equal as floats; numbers below 2^53 stay different."""
     X, y, qid = shuffled
     models = {"large": ByItself(lambda s: 2**60 + np.arange(len(s))), "small": ByItself(lambda s: np.arange(len(s)))}
     with pytest.warns(FitFailedWarning, match="large failed.*predictions must hold numbers that are still different"):
@@ -136,7 +136,7 @@ class Fails(Ridge):
         raise RuntimeError("no idea")
 
 
-def test_a_search_that_has_no_score(shuffled):
+def test_a_search_without_a_score(shuffled):
     X, y, qid = shuffled
     for scoring in (None, get_scorer("map"), make_ranking_scorer(["map"])):
         search = GridSearchCV(
@@ -151,7 +151,7 @@ def test_a_search_that_has_no_score(shuffled):
         reasons = [str(one.message) for one in warned if "Scoring failed" in str(one.message)]
         assert len(reasons) == 6
         assert all("y_score must not contain NaN" in reason for reason in reasons)
-    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):  # of one candidate alone
+    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):  # of a single candidate
         found = EVALUATOR.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [-1, 1]}), X, y, qid=qid)
     assert found.best_params_ == {"estimator__alpha": 1}
 
@@ -162,8 +162,8 @@ SETTINGS = {}, {"scoring": make_ranking_scorer(["p@1", "map"]), "refit": "map"},
 @pytest.mark.filterwarnings("ignore:.*non-finite")
 @pytest.mark.parametrize("error_score", [np.nan, -1.0])
 @pytest.mark.parametrize("settings", SETTINGS, ids=["all metrics", "own scorers", "halving"])
-def test_a_search_of_which_one_candidate_cannot_be_scored(shuffled, settings, error_score):
-    """As scikit-learn does for one metric, and for candidates that cannot be fitted."""
+def test_a_search_with_one_failing_candidate(shuffled, settings, error_score):
+    """As in scikit-learn for a single metric, and for candidates whose fit fails."""
     X, y, qid = shuffled
     grid = {"estimator__change": [with_first(np.inf), np.negative]}
     kind = HalvingGridSearchCV if "resource" in settings else GridSearchCV
@@ -177,13 +177,13 @@ def test_a_search_of_which_one_candidate_cannot_be_scored(shuffled, settings, er
     scores = search.cv_results_["mean_test_score" if "resource" in settings else "mean_test_map"][:2]
     np.testing.assert_equal(scores[0], error_score)
     assert 0 < scores[1] < 1
-    with pytest.raises(ValueError, match="qid"):  # the error score is for candidates alone
+    with pytest.raises(ValueError, match="qid"):  # the error score applies only to candidates
         search.score(X, y)
     with pytest.raises(ValueError, match="y_score must not contain NaN"):
         EVALUATOR.search(kind(QueryRanker(Predicts(None)), grid, error_score="raise", **settings), X, y, qid=qid)
 
 
-# --- what is no estimator ------------------------------------------------------------------------------------
+# --- not an estimator --------------------------------------------------------------------------------------------
 
 
 class NeverFitted(Ridge):
@@ -214,7 +214,7 @@ class NoParameters:
         (make_pipeline(StandardScaler()), "Got Pipeline"),
     ],
 )
-def test_compare_refuses_objects_that_are_no_estimator(shuffled, model, message):
+def test_compare_rejects_objects_that_are_not_estimators(shuffled, model, message):
     X, y, qid = shuffled
     rule = rf"must be an estimator with 'fit' and 'predict'.*{message}"
     with pytest.raises(TypeError, match=f"Model 'b' {rule}") as error:

@@ -1,4 +1,4 @@
-"""Folds and draws are a function of the ids and the seed: not of the order of the rows, nor of what holds the ids."""
+"""Folds and random draws depend only on the ids and the seed, not on the order or container of the rows."""
 
 import datetime
 import os
@@ -56,7 +56,7 @@ def test_folds_do_not_depend_on_the_order_of_rows(make, as_id, shuffled, rng):
 
 
 @pytest.mark.parametrize("make", SPLITTERS.values(), ids=SPLITTERS)
-def test_folds_do_not_depend_on_what_holds_the_ids(make, rng):
+def test_folds_do_not_depend_on_the_container_of_ids(make, rng):
     pd = pytest.importorskip("pandas")
     number = rng.integers(5, 45, 300)
     as_text = number.astype(str)
@@ -78,15 +78,15 @@ def test_folds_do_not_depend_on_what_holds_the_ids(make, rng):
         assert all(one == numbers[0] for one in numbers)
 
 
-def test_folds_are_those_of_group_k_fold(shuffled):
-    """Which sorts the groups."""
+def test_folds_match_group_k_fold(shuffled):
+    """GroupKFold sorts the groups."""
     X, _, qid = shuffled
     for ours, theirs in zip(QueryKFold(4).split(X, groups=qid), GroupKFold(4).split(X, groups=qid), strict=True):
         np.testing.assert_array_equal(ours[1], theirs[1])
 
 
 @pytest.mark.slow
-def test_mixed_ids_are_in_one_order_in_every_process():
+def test_mixed_ids_have_the_same_order_in_every_process():
     code = (
         "from sklearn_rank._engine.grouping import query_numbers\n"
         "ids = ['b', 'a', frozenset({'u', 'x'}), frozenset({'v', 'w'}), ('a', 1), ('a', 'b'), 10, 9.5, b'a', 1]\n"
@@ -97,13 +97,13 @@ def test_mixed_ids_are_in_one_order_in_every_process():
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120,
             env=os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)},
         ).stdout
-        for seed in (1, 5)  # with which Python iterates over one of the sets in another order
+        for seed in (1, 5)  # this seed changes the iteration order of a set
     }  # fmt: skip
     assert len(found) == 1
 
 
 class Finding(Ridge):
-    """Keeps the rows that it was fitted on; the first feature is the number of the query."""
+    """Keeps its training rows; the first feature is the number of the query."""
 
     def fit(self, X, y):
         self.seen_ = {*X[:, 0].astype(int).tolist()}
@@ -119,7 +119,7 @@ def orders(shuffled, rng):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_draws_of_a_ranker(seed, orders):
+def test_queries_drawn_by_a_ranker(seed, orders):
     held_out, trained = [], []
     for X, y, qid in orders:
         booster = HistGradientBoostingRegressor(max_iter=3, early_stopping=True)
@@ -148,7 +148,7 @@ def test_folds_of_evaluator_and_learning_curve(orders):
         np.testing.assert_allclose(one, curves[0])
 
 
-def test_folds_refuse_invalid_splits():
+def test_folds_reject_invalid_splits():
     for splits in ([([0], [1]), 5], [0, 1, "a"], [([0], [1]), ([0], [1], [2])]):
         with pytest.raises(ValueError, match=r"of row numbers\. Got \["):
             check_splitter(splits, "RankingEvaluator")

@@ -1,4 +1,4 @@
-"""Halving searches in `RankingEvaluator`: the first metric decides, and the resource keeps queries whole."""
+"""Halving searches in `RankingEvaluator`: the first metric decides, and the resource counts whole queries."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
 @pytest.mark.parametrize("search", [HalvingGridSearchCV, HalvingRandomSearchCV])
 @pytest.mark.parametrize("resource", ["max_queries", "estimator__max_iter"])
 @pytest.mark.filterwarnings("ignore:The total space of parameters")
-def test_halving_has_the_scores_of_a_loop(shuffled, search, resource):
+def test_halving_matches_a_loop(shuffled, search, resource):
     X, y, qid = shuffled
     limits = {} if resource == "max_queries" else {"max_resources": 30, "min_resources": 10}
     found = EVALUATOR.search(search(RANKER, GRID, resource=resource, random_state=0, **limits), X, y, qid=qid)
-    if resource == "max_queries" and search is HalvingRandomSearchCV:  # which begins with the smallest
+    if resource == "max_queries" and search is HalvingRandomSearchCV:  # it begins with the smallest
         assert found.n_resources_[0] == found.min_resources_ == 6, "two queries a fold"
     for params, value in zip(found.cv_results_["params"], found.cv_results_["mean_test_score"], strict=True):
         loop = EVALUATOR.cross_validate(clone(found.estimator).set_params(**params), X, y, qid=qid)
@@ -48,7 +48,7 @@ def test_halving_has_the_scores_of_a_loop(shuffled, search, resource):
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore")
-def test_the_smallest_number_of_queries_is_two_a_fold_and_not_more_than_half(shuffled, cv, n_queries, smallest):
+def test_the_smallest_number_of_queries_of_halving(shuffled, cv, n_queries, smallest):
     X, y, qid = shuffled
     some = np.isin(qid, np.unique(qid)[:n_queries])
     search = HalvingRandomSearchCV(RANKER, GRID, resource="max_queries", random_state=0, cv=cv)
@@ -69,7 +69,7 @@ def test_halving_decides_by_the_first_metric(shuffled, first):
 
 
 @pytest.mark.parametrize("params", [{"scoring": make_ranking_scorer(["mrr", "map"])}, {"refit": "map"}], ids=str)
-def test_halving_takes_one_number(shuffled, params):
+def test_halving_needs_a_single_metric(shuffled, params):
     X, y, qid = shuffled
     halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", **params)
     with pytest.raises(ValueError, match=r"decides by one number: leave scoring=None.*scoring=get_scorer\('map'\)"):

@@ -1,4 +1,4 @@
-"""What `QueryRanker` says of the model inside, its score, and batches."""
+"""`QueryRanker` and its inner model: attributes, score, and training in batches."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ OF_FEATURES = ("feature_importances_", "coef_", "intercept_", "classes_")
 
 
 def boosters():
-    """Models of each library, and the attributes they have."""
+    """Models of each library, and their attributes."""
     xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
     catboost = pytest.importorskip("catboost")
     of_trees, quiet = {"feature_importances_"}, {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
@@ -38,7 +38,7 @@ def is_there(ranker):
 
 
 @pytest.mark.filterwarnings("ignore:.*gblinear. is deprecated:UserWarning")
-def test_attributes_are_those_of_the_model(ranking):
+def test_attributes_match_the_inner_model(ranking):
     X, y, qid = ranking
     models = [
         (Ridge(), {"coef_", "intercept_"}),
@@ -74,11 +74,11 @@ def test_rankers_of_catboost_have_importances(ranking):
         ([], True),
         ([SelectKBest(k=2)], False),
         ([StandardScaler(), SelectKBest(k=2)], False),
-        ([PCA()], False),  # as many features, but others
-        ([FunctionTransformer(lambda X: X[:, ::-1])], False),  # none knows what it does
+        ([PCA()], False),  # as many features, with other names
+        ([FunctionTransformer(lambda X: X[:, ::-1])], False),  # the importances are unknown
     ],
 )
-def test_attributes_of_features_where_the_steps_keep_them(steps, keeps, ranking):
+def test_attributes_of_features_if_the_steps_keep_them(steps, keeps, ranking):
     X, y, qid = ranking
     ranker = QueryRanker(make_pipeline(*steps, Ridge())).fit(X, y, qid=qid)
     assert hasattr(ranker, "coef_") == keeps
@@ -103,8 +103,8 @@ def test_names_of_features_and_containers_between_steps(ranking):
     assert not hasattr(QueryRanker(Ridge()), "set_output")
 
 
-def test_other_features_are_refused(ranking):
-    """Ridge itself would say so, but not each model looks."""
+def test_other_features_are_rejected(ranking):
+    """Ridge checks features itself, but not every model does."""
     pd = pytest.importorskip("pandas")
     X, y, qid = ranking
     frame = pd.DataFrame(X, columns=list("abcdef"))
@@ -118,11 +118,11 @@ def test_other_features_are_refused(ranking):
         with pytest.raises(ValueError, match=message):
             fitted.predict(wrong)
         with pytest.raises(ValueError, match=message):
-            fitted.score(wrong, y)  # before it is said that there is no qid
+            fitted.score(wrong, y)  # before the error about qid
 
 
 class RandomOrder(Ridge):
-    """Looks at no feature."""
+    """Ignores the features."""
 
     def predict(self, X):
         return np.zeros(len(X))
@@ -137,7 +137,7 @@ def test_a_ranker_is_a_regressor():
 
 
 class NeverTheSame(Ridge):
-    """A model that says of itself that no two fits are alike."""
+    """A model with the tag `non_deterministic`."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -154,7 +154,7 @@ class NeverTheSame(Ridge):
     ],
     ids=["ndcg@10", "map@3", "rmse"],
 )
-def test_score_is_that_of_the_scorer(metric, expected, shuffled):
+def test_score_matches_the_scorer(metric, expected, shuffled):
     pd = pytest.importorskip("pandas")
     X, y, qid = shuffled
     weight = np.unique(qid, return_inverse=True)[1] % 3 + 1.0
@@ -168,7 +168,7 @@ def test_score_is_that_of_the_scorer(metric, expected, shuffled):
         assert get_scorer(metric or "ndcg@10")(ranker, X, y, qid=qid) == ranker.score(X, y, qid=qid)
 
 
-def test_score_refuses_what_scorers_refuse(ranking):
+def test_score_rejects_what_scorers_reject(ranking):
     X, y, qid = ranking
     ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="the query of each row must be known"):
@@ -194,7 +194,7 @@ def test_batches(ranking):
             model.partial_fit(X[batch], y[batch])
     np.testing.assert_array_equal(ranker.predict(X), model.predict(X))
     assert ranker.score(X, y, qid=qid) == ndcg_score(y, model.predict(X), qid=qid, k=10)
-    for batch in batches(qid):  # each of them is remembered
+    for batch in batches(qid):  # the ranker remembers each query
         with pytest.raises(ValueError, match="a list cut in two"):
             ranker.score(X[batch][2:-2], y[batch][2:-2], qid=qid[batch][2:-2])
     with pytest.raises(ValueError, match="X has 2 features, but QueryRanker is expecting 6"):
@@ -211,10 +211,10 @@ def test_batches_take_whole_queries(ranking):
     with pytest.raises(ValueError, match="A batch takes whole queries"):
         ranker.partial_fit(X[50:], y[50:], qid=qid[50:])
     np.testing.assert_array_equal(ranker.predict(X), before)
-    ranker.partial_fit(X[50:], y[50:])  # without qid a pointwise model knows no queries
+    ranker.partial_fit(X[50:], y[50:])  # without qid a pointwise model has no queries
 
 
-def test_a_batch_may_hold_old_queries_and_new_ones(ranking):
+def test_a_batch_may_contain_old_and_new_queries(ranking):
     X, y, qid = ranking
     (first, *_), ranker = batches(qid), QueryRanker(SGDRegressor(random_state=0))
     ranker.partial_fit(X[first], y[first], qid=qid[first]).partial_fit(X, y, qid=qid)
@@ -232,14 +232,14 @@ def test_batches_of_grades(ranking):
 
 
 @pytest.mark.parametrize("name", ["eval_fraction", "early_stopping_rounds", "max_queries"])
-def test_batches_are_trained_on_whole(name, ranking):
+def test_models_train_on_whole_batches(name, ranking):
     X, y, qid = ranking
     ranker = QueryRanker(SGDRegressor(), **{name: 0.5 if name == "eval_fraction" else 5})
     with pytest.raises(ValueError, match=f"partial_fit trains on all rows of a batch, so {name} is for fit"):
         ranker.partial_fit(X, y, qid=qid)
 
 
-def test_batches_only_where_the_model_takes_them():
+def test_batches_only_if_the_model_supports_them():
     assert hasattr(QueryRanker(SGDRegressor()), "partial_fit")
     assert not hasattr(QueryRanker(Ridge()), "partial_fit")
 
@@ -252,7 +252,7 @@ class InBatches(Ridge):
         return self
 
 
-def test_a_ranker_in_batches_gets_what_it_takes():
+def test_a_ranker_in_batches_gets_its_arguments():
     X, y, qid, weight = np.arange(5.0)[:, None], [0, 1, 2, 3, 4], ["b", "a", "b", "c", "a"], [1, 2, 3, 4, 5]
     ranker = QueryRanker(InBatches()).partial_fit(X, y, qid=qid, sample_weight=weight)
     assert ranker.estimator_.got_ == [[0, 2, 1, 4, 3], [2, 2, 1], [1, 3, 2, 5, 4]]
@@ -261,7 +261,7 @@ def test_a_ranker_in_batches_gets_what_it_takes():
 
 
 class InStages(Ridge):
-    """Has stages, 2 after `fit` and 3 after a batch, of which each scores by one feature."""
+    """Has 2 stages after `fit` and 3 after a batch; each stage scores by one feature."""
 
     def staged_predict(self, X):
         return (X[:, stage] for stage in range(self.n_stages_))
@@ -278,7 +278,7 @@ class InStages(Ridge):
         return self
 
 
-def test_after_a_batch_there_is_no_best_round(ranking):
+def test_a_batch_resets_the_best_round(ranking):
     X, y, qid = ranking
     X = np.column_stack([2 * y, -y, X[:, 0]])
     ranker = QueryRanker(InStages(), eval_fraction=0.5, eval_metric="ndcg@10", random_state=0).fit(X, y, qid=qid)
@@ -289,14 +289,14 @@ def test_after_a_batch_there_is_no_best_round(ranking):
     assert not len(ranker.eval_qid_)
 
 
-def test_a_query_comes_again_with_its_labels():
+def test_a_query_may_return_with_the_same_labels():
     X, y, qid = np.arange(4.0)[:, None], [0, 1, 0, 2], [1, 1, 2, 2]
     ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=qid).partial_fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="Got 1 of 2 queries with other rows than before, one of them 2"):
         ranker.partial_fit(X, [0, 1, 0, 1], qid=qid)
 
 
-def test_ids_of_batches_are_not_turned_into_text():
+def test_ids_of_batches_are_not_converted_to_text():
     X, y = np.arange(4.0)[:, None], [0, 1, 0, 2]
     ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=[1, 1, 2, 2]).partial_fit(X, y, qid=list("aabb"))
     ranker.partial_fit(X[:2], [2, 2], qid=["1", "1"])
@@ -304,7 +304,7 @@ def test_ids_of_batches_are_not_turned_into_text():
         ranker.partial_fit(X, y, qid=[1, 1, 1, 1])
 
 
-def test_masked_weights_are_refused(ranking):
+def test_masked_weights_are_rejected(ranking):
     X, y, qid = ranking
     weight = np.ma.array(np.ones(len(y)), mask=np.arange(len(y)) == 3)
     for method in ("fit", "partial_fit"):
@@ -313,13 +313,13 @@ def test_masked_weights_are_refused(ranking):
 
 
 class WeighsQueries(Ridge):
-    """Takes queries in batches, of which each has one weight."""
+    """Takes queries in batches, with a weight per query."""
 
     def partial_fit(self, X, y, qid, sample_weight=None):
         return self
 
 
-def test_weights_of_batches_are_those_of_queries(ranking):
+def test_weights_of_batches_are_per_query(ranking):
     X, y, qid = ranking
     ranker = QueryRanker(WeighsQueries()).partial_fit(X, y, qid=qid, sample_weight=1.0 + qid)
     with pytest.raises(ValueError, match="constant within"):
@@ -339,7 +339,7 @@ def test_inner_model_without_importances(ranking):
 # --- arguments of fit of the model ---------------------------------------------------------------------------
 
 
-def test_arguments_of_fit_go_on(shuffled):
+def test_arguments_of_fit_are_passed_on(shuffled):
     lightgbm = pytest.importorskip("lightgbm")
     X, y, qid = shuffled
     model = lightgbm.LGBMRanker(n_estimators=4, min_child_samples=2, n_jobs=1, verbose=-1)

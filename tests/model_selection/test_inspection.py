@@ -1,4 +1,4 @@
-"""Permutation importance, query by query."""
+"""Permutation importance for each query."""
 
 from itertools import permutations
 
@@ -53,7 +53,7 @@ def test_shuffled_inside_queries(seed, rng):
     assert (order != np.arange(400)).mean() > 0.5
 
 
-def test_each_order_is_as_likely():
+def test_all_orders_have_equal_chance():
     random, number = np.random.RandomState(0), np.array([0, 1, 0, 1, 0])
     seen = [tuple(_shuffle(number, random)) for _ in range(6000)]
     counts = [seen.count(order) for order in set(seen)]
@@ -63,7 +63,7 @@ def test_each_order_is_as_likely():
 
 
 def test_a_mean_over_orders():
-    """Three documents: the mean over many shuffles nears that over all six orders."""
+    """For three documents, the mean over many shuffles converges to the mean over all six orders."""
     y, X, qid = [0, 1, 2], np.array([[1.0], [2.0], [3.0]]), ["q"] * 3
     exact = 1 - np.mean([ndcg_score(y, order, qid=qid) for order in permutations([1, 2, 3])])
     found = query_permutation_importance(
@@ -76,7 +76,7 @@ def test_a_mean_over_orders():
 
 
 def test_permutation_importance_of_query_features(shuffled):
-    """The second feature turns the order of a query's documents round: exactly 0 within, much across."""
+    """The second feature reverses the order of a query's documents: exactly 0 within queries, large across."""
     X, y, qid = shuffled
     sign = np.where([int(q[1:]) % 2 for q in qid], 1.0, -1.0)
     X = np.column_stack([y * sign, sign, X[:, 0]])
@@ -89,8 +89,8 @@ def test_permutation_importance_of_query_features(shuffled):
 
 
 @pytest.mark.slow
-def test_across_is_what_scikit_learn_does(with_index):
-    """With qid in the index of y its function can score queries; the shuffles are others."""
+def test_across_matches_scikit_learn(with_index):
+    """With qid in the index of y, scikit-learn's function can score queries; its shuffles differ."""
     X, y = with_index
     model = Ridge().fit(X, y)
     theirs = permutation_importance(model, X, y, scoring=get_scorer("ndcg@10"), n_repeats=100, random_state=0)
@@ -123,11 +123,11 @@ def test_permutation_importance_of_many_metrics(shuffled):
     for name, found in many.items():
         alone = query_permutation_importance(model, X, y, qid=qid, metric=name, random_state=0)
         np.testing.assert_array_equal(found.importances, alone.importances)
-        assert found.importances_mean.argmax() == np.abs(model.coef_ * X.std(axis=0)).argmax()  # for errors too
+        assert found.importances_mean.argmax() == np.abs(model.coef_ * X.std(axis=0)).argmax()  # for errors as well
 
 
 def test_permutation_importance_query_weights(shuffled):
-    """A query that alone has weight is all that counts."""
+    """A query with all the weight determines the result."""
     X, y, qid = shuffled
     one = qid == "q3"
     assert one.sum() > 3

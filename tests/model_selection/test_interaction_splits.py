@@ -1,4 +1,4 @@
-"""`LeaveLastOut` and `GlobalTimeSplit`: which interactions are tested, and where users and times come from."""
+"""`LeaveLastOut` and `GlobalTimeSplit`: the tested interactions, and the sources of users and times."""
 
 import datetime
 import pickle
@@ -38,19 +38,19 @@ def rows_tested(splitter, *args, **keywords):
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
 @pytest.mark.parametrize("n", LAST)
-def test_last_rows_are_those_of_other_libraries(n):
+def test_last_rows_match_other_libraries(n):
     assert rows_tested(LeaveLastOut(n), interactions()) == LAST[n]
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
 @pytest.mark.parametrize("share", LATEST)
-def test_latest_rows_are_those_of_other_libraries(share):
+def test_latest_rows_match_other_libraries(share):
     assert rows_tested(GlobalTimeSplit(share), interactions()) == LATEST[share]
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
-def test_of_equal_times_of_a_user_the_later_row_is_later():
-    """Rows 3 and 9 are of one user and one day."""
+def test_later_rows_win_among_equal_times():
+    """Rows 3 and 9 have the same user and day."""
     assert set(rows_tested(LeaveLastOut(3), interactions())) & {3, 9, 10, 22} == {9, 10, 22}, "as in RecTools"
 
 
@@ -65,7 +65,7 @@ def test_interaction_splits_by_hand():
     assert rows_tested(GlobalTimeSplit(0.21), X) == [0, 1, 4], "a share is rounded up"
 
 
-def test_a_share_that_is_whole_is_not_rounded_up():
+def test_a_whole_share_is_not_rounded_up():
     time = np.arange(100)
     X = np.zeros((100, 2))
     assert len(rows_tested(GlobalTimeSplit(0.07), X, groups=time % 2, time=time)) == 7
@@ -73,7 +73,7 @@ def test_a_share_that_is_whole_is_not_rounded_up():
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
 @pytest.mark.parametrize("splitter", [LeaveLastOut(2), GlobalTimeSplit(0.3)], ids=repr)
-def test_folds_depend_on_times_not_on_the_order_of_rows(splitter):
+def test_folds_depend_on_times_and_not_on_row_order(splitter):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {"user_id": rng.integers(0, 9, 60), "item_id": rng.integers(0, 5, 60), "time": rng.permutation(60)}
@@ -84,7 +84,7 @@ def test_folds_depend_on_times_not_on_the_order_of_rows(splitter):
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
 @pytest.mark.parametrize("splitter", [LeaveLastOut(2), GlobalTimeSplit(0.3)], ids=repr)
-def test_users_and_times_from_anywhere(splitter):
+def test_users_and_times_from_any_source(splitter):
     X = interactions()
     expected = rows_tested(splitter, X)
     users, time, plain = X["user_id"].to_numpy(), X["time"].to_numpy(), np.zeros((len(X), 1))
@@ -110,7 +110,7 @@ def test_users_and_times_from_anywhere(splitter):
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
-def test_routing_hands_users_and_times_on():
+def test_routing_passes_users_and_times():
     X = interactions()
     seen = []
 
@@ -142,8 +142,8 @@ def test_new_users_and_items_are_counted():
     rows_tested(LeaveLastOut(), X.iloc[[0, 1, 0, 1]].assign(time=[1, 2, 3, 4]))  # no warning
 
 
-def test_items_of_features_are_not_counted():
-    """The second column of an array may be any feature where users are given."""
+def test_item_features_are_not_counted():
+    """If users are given, the second column of an array may be any feature."""
     X = np.random.default_rng(0).random((6, 3))
     assert rows_tested(LeaveLastOut(), X, groups=[*"aabbcc"], time=[1, 2] * 3) == [1, 3, 5]
     with pytest.warns(
@@ -226,7 +226,7 @@ def test_interaction_splits_invalid_sizes(size):
 
 
 class Popular(sklearn.base.BaseEstimator):
-    """Ranks items by how many users took them."""
+    """Ranks items by their number of users."""
 
     def fit(self, X, y=None):
         self.counts_ = pd.Series(np.asarray(X)[:, 1]).value_counts()
@@ -236,7 +236,7 @@ class Popular(sklearn.base.BaseEstimator):
         return pd.Series(np.asarray(X)[:, 1]).map(self.counts_).fillna(0).to_numpy(dtype=float)
 
 
-def test_there_is_one_split_and_no_out_of_fold_prediction_of_all_rows():
+def test_one_split_gives_no_out_of_fold_predictions():
     X = pd.DataFrame({"user_id": [1, 1, 2, 2], "item_id": [1, 2, 2, 1], "time": [1, 2, 1, 2]})
     assert LeaveLastOut().get_n_splits(X) == GlobalTimeSplit().get_n_splits() == 1
     with pytest.raises(ValueError, match="only works for partitions"):
@@ -246,7 +246,7 @@ def test_there_is_one_split_and_no_out_of_fold_prediction_of_all_rows():
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
-def test_copies_and_pickles_split_alike():
+def test_copies_and_pickles_split_equally():
     X = interactions()
     for splitter in (LeaveLastOut(2), GlobalTimeSplit(0.5)):
         for other in (pickle.loads(pickle.dumps(splitter)), clone(splitter, safe=False)):
@@ -275,7 +275,7 @@ def test_interaction_splits_invalid_columns(name, column):
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
-def test_a_start_in_place_of_a_size():
+def test_a_start_instead_of_a_size():
     X = interactions()
     day = np.datetime64("2020-09-22")
     expected = [row for row, one in enumerate(DAYS) if one >= 9]

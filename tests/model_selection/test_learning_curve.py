@@ -15,7 +15,7 @@ CV = QueryKFold(4)
 
 
 class Recorder(Ridge):
-    """Remembers how many rows of each query it was fitted on."""
+    """Remembers the number of training rows of each query."""
 
     fits = []
 
@@ -25,7 +25,7 @@ class Recorder(Ridge):
 
 
 def test_learning_curve_by_hand(shuffled):
-    """All queries of a fold are what cross-validation trains on."""
+    """All queries outside a fold are its training set, as in cross-validation."""
     X, y, qid = shuffled
     sizes, train, test = query_learning_curve(
         Ridge(), X, y, qid=qid, metric="map", train_sizes=[3, 30, 7, 7], cv=QueryKFold(4, shuffle=True, random_state=3)
@@ -54,7 +54,7 @@ def test_queries_stay_whole(shuffled):
         for counts in Recorder.fits[3 * fold : 3 * fold + 3]:
             left = whole.copy()
             for n in counts.tolist():
-                left.remove(n)  # as many queries of this length as there are
+                left.remove(n)  # the number of queries of this length
             for n in smaller:
                 assert counts.tolist().count(n) >= smaller.count(n)
             smaller = counts.tolist()
@@ -62,7 +62,7 @@ def test_queries_stay_whole(shuffled):
 
 @pytest.mark.parametrize("routing", [True, False])
 @pytest.mark.slow
-def test_qid_both_ways_and_any_model(routing, with_index, shuffled):
+def test_both_sources_of_qid_and_any_model(routing, with_index, shuffled):
     X, y, qid = shuffled
     models = [
         QueryRanker(Ridge()),

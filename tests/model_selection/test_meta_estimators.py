@@ -1,4 +1,4 @@
-"""`QueryRanker` in scikit-learn's meta-estimators: values by hand, and queries lost on the way are noticed."""
+"""`QueryRanker` in scikit-learn's meta-estimators: values by hand; lost queries are detected."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ LOST, TORN = "the query of each row must be known", "a list cut in two"
 
 @pytest.fixture(scope="module")
 def data():
-    """Shuffled rows: X, y, qid."""
+    """Interleaved rows: X, y, qid."""
     return make_ranking(n_queries=24, n_features=4, n_documents=(3, 9), shuffle=True, random_state=0)
 
 
@@ -58,7 +58,7 @@ def lgbm():
 
 
 def ndcg_of(model, features, rows, data, train):
-    """nDCG@10 on `rows` of a ranker fitted on `train`, with these features alone."""
+    """nDCG@10 on `rows` of a ranker fitted on `train`, using only the selected features."""
     X, y, qid = data
     fitted = sklearn.clone(model).fit(X[np.ix_(train, features)], y[train], qid=qid[train])
     return fitted, ndcg_score(y[rows], fitted.predict(X[np.ix_(rows, features)]), qid=qid[rows], k=10)
@@ -78,7 +78,7 @@ def test_select_from_model(lgbm, data, with_index, routing):
         SelectFromModel(lgbm, prefit=True).fit(X, y),
     ):
         assert selector.get_support().tolist() == expected.tolist()
-    pipeline = make_pipeline(SelectFromModel(lgbm), lgbm).fit(*with_index)  # qid= goes through in scikit-learn 1.9
+    pipeline = make_pipeline(SelectFromModel(lgbm), lgbm).fit(*with_index)  # qid= is passed on in scikit-learn 1.9
     by_hand = sklearn.clone(lgbm).fit(X[:, expected], y, qid=qid).predict(X[:, expected])
     np.testing.assert_array_equal(pipeline.predict(X), by_hand)
     assert pipeline.score(X, y, qid=qid) == ndcg_score(y, by_hand, qid=qid, k=10)
@@ -104,8 +104,8 @@ def test_recursive_elimination(kind, lgbm, data, routing):
     assert found.score(X, y, qid=qid) == found.estimator_.score(X[:, found.support_], y, qid=qid)
 
 
-def test_recursive_elimination_without_scoring_takes_r2(data, routing):
-    """Which no ranker can notice: the page on pipelines warns of it."""
+def test_recursive_elimination_without_scoring_uses_r2(data, routing):
+    """A ranker cannot detect this; the page on pipelines warns about it."""
     X, y, qid = data
     found, by_r2 = (RFECV(QueryRanker(Ridge()), scoring=scoring).fit(X, y, qid=qid) for scoring in (None, "r2"))
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"], by_r2.cv_results_["mean_test_score"])
@@ -126,12 +126,12 @@ def test_forward_selection(lgbm, data, with_index, routing):
     assert selector.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
     with sklearn.config_context(enable_metadata_routing=False):
         assert selector.fit(*with_index).get_support(indices=True).tolist() == sorted(chosen)
-    default = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV)  # takes `score`
+    default = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV)  # it uses `score`
     assert default.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
 
 
 @pytest.mark.slow
-def test_selection_on_torn_queries_is_noticed(lgbm, data, with_index, routing):
+def test_selection_on_torn_queries_is_detected(lgbm, data, with_index, routing):
     X, y, qid = data
     with pytest.raises(ValueError, match=TORN):
         RFECV(lgbm, scoring=SCORER).fit(X, y, qid=qid)
@@ -139,7 +139,7 @@ def test_selection_on_torn_queries_is_noticed(lgbm, data, with_index, routing):
         with pytest.warns(UserWarning, match="(?s)Scoring failed.*cut in two"):
             selector.set_params(n_features_to_select=1).fit(X, y, qid=qid)
     with sklearn.config_context(enable_metadata_routing=False), pytest.raises(ValueError, match="routing is off"):
-        RFECV(lgbm, cv=CV, scoring=SCORER).fit(*with_index)  # which makes y an array
+        RFECV(lgbm, cv=CV, scoring=SCORER).fit(*with_index)  # this converts y to an array
 
 
 # --- several rankers -----------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_voting_is_the_mean(lgbm, data, routing):
 
 
 def test_voting_of_rankers_on_drawn_queries(lgbm, data, routing):
-    """What bagging is for rows: each ranker is trained on queries of its own."""
+    """Bagging of queries: each ranker is trained on its own sample."""
     X, y, qid = data
     drawn = [sklearn.clone(lgbm).set_params(max_queries=12, random_state=i) for i in range(3)]
     voting = VotingRegressor([(f"{i}", ranker) for i, ranker in enumerate(drawn)]).fit(X, y, qid=qid)
@@ -166,7 +166,7 @@ def test_voting_of_rankers_on_drawn_queries(lgbm, data, routing):
     np.testing.assert_allclose(voting.predict(X), np.mean(predictions, axis=0), rtol=1e-12)
 
 
-def test_stacking_learns_from_whole_folds(lgbm, data, routing):
+def test_stacking_trains_on_whole_folds(lgbm, data, routing):
     X, y, qid = data
     rankers = {"trees": lgbm, "line": QueryRanker(Ridge())}
     final = QueryRanker(LinearRegression(positive=True))
@@ -186,7 +186,7 @@ def test_stacking_learns_from_whole_folds(lgbm, data, routing):
 @pytest.mark.parametrize("around", ["voting", "stacking", "bagging", "boosting", "target"])
 @pytest.mark.parametrize("routing_is_on", [False, True])
 def test_rankers_without_queries_are_an_error(around, routing_is_on, lgbm, with_index):
-    """These make y an array, so that the level "qid" is lost, and qid= is not given."""
+    """They convert y to an array, which drops the level "qid", and qid= is not passed."""
     meta = {
         "voting": VotingRegressor([("a", lgbm)]),
         "stacking": StackingRegressor([("a", lgbm)], cv=CV),
@@ -198,14 +198,14 @@ def test_rankers_without_queries_are_an_error(around, routing_is_on, lgbm, with_
         meta[around].fit(*with_index)
 
 
-def test_boosting_of_scikit_learn_takes_no_queries(lgbm, data, routing):
+def test_boosting_of_scikit_learn_ignores_queries(lgbm, data, routing):
     X, y, qid = data
     with pytest.raises(TypeError, match="unexpected keyword argument 'qid'"):
         AdaBoostRegressor(lgbm).fit(X, y, qid=qid)
 
 
 def test_bagging_draws_documents(lgbm, data, routing):
-    """Each ranker gets lists with documents twice and others left out; scorers refuse the training set."""
+    """Each ranker gets lists with duplicate and missing documents; scorers reject the training set."""
     X, y, qid = data
     bagging = BaggingRegressor(lgbm, n_estimators=2, random_state=0)
     with pytest.raises(ValueError, match=TORN):
@@ -246,7 +246,7 @@ def test_frozen(lgbm, data):
     np.testing.assert_array_equal(inside.predict(X), lgbm.predict(X))
 
 
-def test_stacking_inside_shows_predict_after_fit_alone(data):
+def test_stacking_inside_shows_predict_only_after_fit(data):
     X, y, qid = (part[np.argsort(data[2], kind="stable")] for part in data)
     stacked = StackingRegressor([("line", Ridge()), ("steep", Ridge(alpha=9))])
     ranker = QueryRanker(stacked).fit(X, y, qid=qid)
@@ -266,7 +266,7 @@ def test_partial_dependence_is_the_mean_score(lgbm, data):
         assert mean == pytest.approx(lgbm.predict(changed).mean(), rel=1e-6)
 
 
-def test_permutation_importance_takes_qid_from_the_index(lgbm, with_index):
+def test_permutation_importance_reads_qid_from_the_index(lgbm, with_index):
     X, y = with_index
     found = permutation_importance(lgbm.fit(X, y), X, y, n_repeats=1, random_state=0)
     for j in range(4):
@@ -306,8 +306,8 @@ SPLITTING = [
 @pytest.mark.filterwarnings("ignore:.*chooses its parameters by an objective of its own")
 @pytest.mark.parametrize("model", SPLITTING, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("routed", [False, True])
-def test_splitters_inside_get_the_queries(model, routed, data):
-    """As if the model were given the splits of the rows, queries adjacent."""
+def test_inner_splitters_get_the_queries(model, routed, data):
+    """As if the model had been given splits of the sorted rows."""
     X, y, qid = data
     y = (y > 0).astype(int)
     rows = np.concatenate([np.flatnonzero(qid == one) for one in dict.fromkeys(qid.tolist())])
@@ -326,7 +326,7 @@ def test_splitters_inside_get_the_queries(model, routed, data):
     assert isinstance((fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted).cv, QueryKFold)
 
 
-def test_a_splitter_too_deep_inside_is_said(data, routing):
+def test_a_splitter_that_is_too_deep_is_reported(data, routing):
     X, y, qid = data
     deep = StackingRegressor([("a", RidgeCV(alphas=(0.1, 1.0), cv=CV))], cv=3)
     with pytest.raises(ValueError, match="QueryRanker hands queries to the splitter of its model") as caught:
@@ -338,7 +338,7 @@ def test_a_splitter_too_deep_inside_is_said(data, routing):
 
 
 class ByQuery(TransformerMixin, BaseEstimator):
-    """Features less their mean within the query, which is a column or a level of the index of X."""
+    """Features minus their mean by query; the query is a column or an index level of X."""
 
     def fit(self, X, y=None):
         self.is_fitted_ = True
@@ -350,7 +350,7 @@ class ByQuery(TransformerMixin, BaseEstimator):
 
 
 class Routed(ByQuery):
-    """The same by routing."""
+    """The same with routing."""
 
     __metadata_request__transform = {"qid": True}
     __metadata_request__fit_transform = {"qid": True}
@@ -367,7 +367,7 @@ class Routed(ByQuery):
 
 @pytest.mark.slow
 def test_steps_that_normalize_by_query(data, with_index):
-    """In a column, the index or by routing: the same numbers in a ranker, a search and the evaluator."""
+    """With a column, the index or routing: the same numbers in a ranker, a search and the evaluator."""
     pd = pytest.importorskip("pandas")
     X, y, qid = data
     frame = pd.DataFrame(X, columns=[*"abcd"])
@@ -394,20 +394,20 @@ def test_steps_that_normalize_by_query(data, with_index):
 
 
 def by_mean(X, y, qid, train, test):
-    """Predictions of a ridge of features less their mean by query."""
+    """Predictions of ridge regression on features minus their mean by query."""
     step = Routed().fit(X)
     return Ridge().fit(step.transform(X[train], qid[train]), y[train]).predict(step.transform(X[test], qid[test]))
 
 
 @pytest.mark.parametrize("routed", [False, True])
-def test_a_step_inside_a_ranker_cannot_ask_for_queries(routed, data):
+def test_an_inner_step_cannot_request_queries(routed, data):
     X, y, qid = data
     with sklearn.config_context(enable_metadata_routing=routed):
         with pytest.raises(ValueError, match="A step inside QueryRanker asks for the queries"):
             QueryRanker(make_pipeline(Routed(), Ridge())).fit(X, y, qid=qid)
 
 
-def test_a_column_of_queries_among_the_features_is_said(lgbm, data):
+def test_a_query_column_among_the_features_is_reported(lgbm, data):
     pd = pytest.importorskip("pandas")
     X, y, qid = data
     frame = pd.DataFrame(X, columns=[*"abcd"])

@@ -1,4 +1,4 @@
-"""Fitted models that a scorer or the evaluator is given: frozen rankers that saw the queries, rankers without any."""
+"""Checks on fitted models in scorers and the evaluator: frozen rankers, and rankers without queries."""
 
 import numpy as np
 import pandas as pd
@@ -63,19 +63,19 @@ def test_a_frozen_ranker_is_found_inside(make, is_seen):
         (lambda: QueryRanker(Ridge()).fit(X, Y.to_numpy()), False),
     ],
 )
-def test_a_ranker_that_lost_the_queries_is_found_inside(make, is_lost):
+def test_a_ranker_without_queries_is_found_inside(make, is_lost):
     model = make()
     assert ("a ranker without queries" in seen(SCORER, model, X, Y)[0]) == is_lost
 
 
-def test_the_outermost_model_that_lost_the_queries_is_named():
+def test_the_outermost_model_without_queries_is_named():
     inner = VotingRegressor([("a", QueryRanker(Ridge()))])
     with pytest.warns(UserWarning, match="inside 'TransformedTargetRegressor' was fitted without queries"):
         SCORER(TransformedTargetRegressor(inner).fit(X, Y.to_numpy()), X, Y)
 
 
-def test_how_many_queries_a_frozen_ranker_has_seen():
-    """Those with the same number of rows, the same labels and the same features."""
+def test_number_of_queries_seen_by_a_frozen_ranker():
+    """Queries count as seen if the number of rows, the labels and the features are equal."""
     features, labels = X.copy(), Y.to_numpy().copy()
     labels[QID == 1] = [0, 1, 1, 0]
     features[QID == 2] += 1
@@ -90,7 +90,7 @@ def test_how_many_queries_a_frozen_ranker_has_seen():
         RankingEvaluator("ndcg@10", cv=2).compare(two, X[shuffled], Y.to_numpy()[shuffled], qid=QID[shuffled])
 
 
-# --- labels that do not mean what they seem to, by what a search or a model decides ---------------------------
+# --- implausible labels, checked for the deciding metric ----------------------------------------------------------
 
 GRADES = np.random.default_rng(1).integers(0, 101, 200)
 OF_GRADES = np.arange(200).reshape(-1, 1) % 7.0, GRADES
@@ -108,7 +108,7 @@ BY_QUERY = {"qid": np.repeat(range(20), 10)}
         ("ndcg@10", {"scoring": get_scorer("recall(min_relevance=50)@5")}, False),
     ],
 )
-def test_a_search_looks_at_labels_by_the_metric_that_decides(metrics, search, decides):
+def test_a_search_checks_labels_for_the_deciding_metric(metrics, search, decides):
     name = "large grades"
     found = seen(
         RankingEvaluator(metrics, cv=2).search,
@@ -119,14 +119,14 @@ def test_a_search_looks_at_labels_by_the_metric_that_decides(metrics, search, de
     assert (found[1] == name) == decides
 
 
-def test_a_ranker_that_stops_early_looks_at_its_labels():
+def test_early_stopping_checks_labels():
     model = GradientBoostingRegressor(n_estimators=3)
     ranker = QueryRanker(model, eval_fraction=0.5, eval_metric="ndcg", random_state=0)
     assert seen(ranker.fit, X, 20 * Y.to_numpy(), qid=QID) == ([], "large grades")
     assert seen(ranker.fit, X, Y.to_numpy(), qid=QID) == ([], "")
 
 
-def test_labels_and_models_are_looked_at_before_a_fit():
+def test_labels_and_models_are_checked_before_a_fit():
     evaluator, labels = RankingEvaluator("ndcg@10", cv=2), Y.to_numpy()
     assert seen(evaluator.cross_validate, Ridge(), X, 20 * labels, qid=QID) == ([], "large grades")
     model = Ridge()
@@ -136,6 +136,6 @@ def test_labels_and_models_are_looked_at_before_a_fit():
 
 
 def test_a_frozen_ranker_scores_labels_by_subtopic():
-    """Its queries cannot be compared by labels of another shape."""
+    """Queries cannot be compared, because labels by subtopic have another shape."""
     subtopics = pd.DataFrame({"a": Y.to_numpy(), "b": 1 - Y.to_numpy().clip(0, 1)}, index=Y.index)
     assert seen(get_scorer("alpha_ndcg"), frozen(), X, subtopics) == ([], "")

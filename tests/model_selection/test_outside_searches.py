@@ -1,4 +1,4 @@
-"""Searches that are not of scikit-learn: by hand they have the scores of a loop, and the evaluator refuses them."""
+"""Searches of other libraries: called by hand they match a loop; the evaluator rejects them."""
 
 import re
 import warnings
@@ -34,7 +34,7 @@ BY_HAND = {"scoring": get_scorer("ndcg@5"), "cv": QueryKFold(3)}
 
 
 class LoopSearch(MetaEstimatorMixin, BaseEstimator):
-    """Search that hands on no metadata."""
+    """A search that does not route metadata."""
 
     def __init__(self, estimator, space, *, scoring=None, cv=None, refit=True, subsample=1.0):
         self.estimator, self.space, self.scoring, self.cv, self.refit = estimator, space, scoring, cv, refit
@@ -106,7 +106,7 @@ def test_fit_by_hand_with_qid_in_the_index(with_index, shuffled, search_of):
     assert expected[found.best_params_[NAME]] == max(expected[alpha] for alpha in tried)
 
 
-# --- refused in the evaluator --------------------------------------------------------------------------------
+# --- rejected by the evaluator -----------------------------------------------------------------------------------
 
 
 class NeverFitted(Ridge):
@@ -116,7 +116,7 @@ class NeverFitted(Ridge):
 
 @quietly
 @of_each_search
-def test_the_evaluator_refuses_them_with_the_call_by_hand(shuffled, search_of):
+def test_the_evaluator_rejects_outside_searches_with_the_call_by_hand(shuffled, search_of):
     X, y, qid = shuffled
     models = search_of(NeverFitted(), "alpha"), search_of(QueryRanker(NeverFitted()), NAME, **BY_HAND)
     for search in models:
@@ -132,7 +132,7 @@ def test_the_evaluator_refuses_them_with_the_call_by_hand(shuffled, search_of):
                 run()
 
 
-def test_they_are_refused_inside_other_searches_and_models(shuffled):
+def test_outside_searches_are_rejected_inside_other_models(shuffled):
     X, y, qid = shuffled
     search = loop_search(QueryRanker(NeverFitted()), NAME, **BY_HAND)
     with pytest.raises(ValueError, match="Fit LoopSearch by hand"):
@@ -141,7 +141,7 @@ def test_they_are_refused_inside_other_searches_and_models(shuffled):
         EVALUATOR.cross_validate(TransformedTargetRegressor(search), X, y, qid=qid)
 
 
-def test_they_are_refused_among_recommenders():
+def test_outside_searches_are_rejected_among_recommenders():
     X = pd.DataFrame({"user_id": [0, 0, 1, 1], "item_id": [0, 1, 1, 0], "time": [1, 2, 3, 4]})
     evaluator = RankingEvaluator(make_recommender_scorer("ndcg@10", items=[0, 1]), cv=LeaveLastOut())
     search = loop_search(InteractionRecommender(NeverFitted()), NAME)
@@ -152,7 +152,7 @@ def test_they_are_refused_among_recommenders():
 
 
 class InSteps(MetaEstimatorMixin, BaseEstimator):
-    """Search with a test set of its own, as HyperbandSearchCV of dask-ml."""
+    """A search with its own test set, like HyperbandSearchCV of dask-ml."""
 
     def __init__(self, estimator, parameters, test_size=None, scoring=None):
         self.estimator, self.parameters, self.test_size, self.scoring = estimator, parameters, test_size, scoring
@@ -175,7 +175,7 @@ class InSteps(MetaEstimatorMixin, BaseEstimator):
     ],
     ids=["subsample", "no cv"],
 )
-def test_searches_that_draw_rows_are_refused_anywhere(shuffled, search, error):
+def test_searches_that_draw_rows_are_rejected_anywhere(shuffled, search, error):
     X, y, qid = shuffled
     for call in (
         lambda: EVALUATOR.search(search, X, y, qid=qid),
@@ -187,7 +187,7 @@ def test_searches_that_draw_rows_are_refused_anywhere(shuffled, search, error):
             call()
 
 
-def test_a_model_with_a_parameter_of_that_name_is_no_search(shuffled):
+def test_a_model_with_a_similar_parameter_is_not_a_search(shuffled):
     xgboost = pytest.importorskip("xgboost")
     X, y, qid = shuffled
     model = xgboost.XGBRanker(n_estimators=2, subsample=0.5, n_jobs=1)
@@ -198,8 +198,8 @@ def test_a_model_with_a_parameter_of_that_name_is_no_search(shuffled):
 
 
 @pytest.mark.skipif(sklearn.__version__ < "1.9", reason="its scorers take predict_proba of classifiers alone")
-def test_a_search_predicts_by_the_methods_of_its_best_model(shuffled):
-    """It may show those of any model, and be no classifier where its model is one."""
+def test_a_search_predicts_with_methods_of_its_best_model(shuffled):
+    """It may have methods of all models, and may not be a classifier although its model is."""
     X, y, qid = shuffled
     model = DecisionTreeClassifier(max_depth=2).fit(X, y)
     for fitted in (

@@ -1,4 +1,4 @@
-"""Comparisons as tables for papers: which mean is bold, what is marked, and that LaTeX and Markdown can read it."""
+"""Comparisons as tables for papers: the bold mean, marks, and valid LaTeX and Markdown."""
 
 import re
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_best_in_bold_and_marks():
     ]
 
 
-def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
+def test_marks_use_corrected_p_values_and_different_means():
     barely = STEP + 0.01 + 0.035 * (-1) ** np.arange(N)
     three = {"base": {"x": STEP}, "a": {"x": barely}, "b": {"x": barely}, "c": {"x": barely}}
     assert [row[1][-1] == "†" for row in cells(table_of(three, None))] == [False, True, True, True]
@@ -66,7 +66,7 @@ def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
 
 
 def test_letters_of_all_pairs():
-    """As tests of all pairs say, in either direction of the metric; the note names the correction of all pairs."""
+    """They agree with tests of all pairs, for metrics of both directions; the note names the correction."""
     results = {name: Evaluation.from_values(np.arange(N), values) for name, values in VALUES.items()}
     report = compare_systems(results)
     lines = report.to_markdown(marks="letters").splitlines()
@@ -133,7 +133,7 @@ def test_the_note():
     assert "one comparison" in table_of(two).note
 
 
-def test_the_note_says_how_many_queries_are_in_the_means():
+def test_the_note_has_the_number_of_queries():
     def note(weight=None, **values):
         results = {name: Evaluation.from_values(range(4), of_name, weight=weight) for name, of_name in values.items()}
         metrics = dict.fromkeys(next(iter(values.values())))
@@ -147,7 +147,7 @@ def test_the_note_says_how_many_queries_are_in_the_means():
     assert note(a=two) == "Means over queries: 2 of 4 (MRR), 4 (MAP)"
 
 
-def test_every_test_and_correction_has_a_name():
+def test_every_test_and_correction_has_a_text():
     assert TEST_NAMES.keys() == TESTS.keys()
     assert {*CORRECTION_NAMES, None} == {
         c for c in (None, "holm", "bonferroni", "bh", "tukey") if RULES["correction"].accepts(c)

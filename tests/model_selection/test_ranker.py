@@ -16,7 +16,7 @@ from sklearn_rank.metrics import ndcg_score
 
 
 class Recorder(BaseEstimator):
-    """A ranker that remembers what it was given; subclasses differ in what `fit` takes."""
+    """A ranker that remembers the arguments of fit; subclasses accept different ones."""
 
     def predict(self, X):
         return np.asarray(X)[:, 0]
@@ -51,7 +51,7 @@ X, Y, QID, WEIGHT = np.arange(5.0)[:, None], [0, 1, 2, 3, 4], ["b", "a", "b", "c
         (TakesGroupId(), {"group_id": [0, 0, 1, 1, 2], "group_weight": [2, 2, 1, 1, 3]}),
     ],
 )
-def test_each_model_gets_what_it_takes(model, expected):
+def test_each_model_gets_its_arguments(model, expected):
     got = QueryRanker(model).fit(X, Y, qid=QID, sample_weight=WEIGHT).estimator_.got_
     assert got["X"].ravel().tolist() == list(got["y"]) == [0, 2, 1, 4, 3]
     for name, value in expected.items():
@@ -67,7 +67,7 @@ def test_weights_of_queries_are_constant(model):
         QueryRanker(model).fit(X, Y, qid=QID, sample_weight=[1, 1, 2, 3, 1])
 
 
-def test_weights_of_rows_may_differ_where_a_model_weights_rows():
+def test_row_weights_may_differ_if_a_model_weights_rows():
     got = QueryRanker(TakesGroup()).fit(X, Y, qid=QID, sample_weight=[1, 1, 2, 3, 1]).estimator_.got_
     assert list(got["sample_weight"]) == [1, 2, 1, 1, 3]
 
@@ -84,7 +84,7 @@ def test_ranker_without_rows():
             QueryRanker(Ridge()).fit(np.empty((0, 2)), y, **given)
 
 
-def test_pointwise_models_can_do_without_qid():
+def test_pointwise_models_do_not_need_qid():
     np.testing.assert_allclose(QueryRanker(Ridge(alpha=0)).fit(X, Y).predict(X), Y, atol=1e-12)
 
 
@@ -148,7 +148,7 @@ def _models():
 
 
 @pytest.mark.parametrize("name", ["xgb", "lgbm", "catboost", "forest"])
-def test_real_rankers_do_not_mind_the_order_of_rows(name, ranking):
+def test_real_rankers_ignore_the_order_of_rows(name, ranking):
     features, y, qid = ranking
     model, weight = _models()[name], 1.0 + (qid % 3)
     rows = np.random.default_rng(0).permutation(len(y))
@@ -157,7 +157,7 @@ def test_real_rankers_do_not_mind_the_order_of_rows(name, ranking):
     mixed = QueryRanker(model).fit(features[rows], y[rows], qid=ids[rows], sample_weight=weight[rows])
     fitted = [ndcg_score(y, ranker.predict(features), qid=qid, k=5) for ranker in (plain, mixed)]
     assert min(fitted) > ndcg_score(y, np.zeros(len(y)), qid=qid, k=5)  # both beat a random order
-    if name == "xgb":  # fitted as XGBoost itself would be
+    if name == "xgb":  # like XGBoost's own fit
         direct = sklearn.clone(model).fit(features, y, qid=qid, sample_weight=1.0 + (np.unique(qid) % 3))
         np.testing.assert_array_equal(plain.predict(features), direct.predict(features))
     if name == "lgbm":
@@ -178,7 +178,7 @@ def test_max_queries_takes_whole_queries(seed):
     assert got.got_["sample_weight"].tolist() == [{"a": 1, "b": 2, "c": 3}[q] for q in dict.fromkeys(queries)]
 
 
-def test_more_queries_are_drawn_on_top_of_fewer(shuffled):
+def test_larger_draws_contain_smaller_ones(shuffled):
     features, y, qid = shuffled
     row_of, before = {tuple(row): i for i, row in enumerate(features)}, set()
     for n in (1, 5, 39, 40, 1000):
@@ -189,7 +189,7 @@ def test_more_queries_are_drawn_on_top_of_fewer(shuffled):
         before = queries
 
 
-def test_held_out_queries_are_among_those_drawn(shuffled):
+def test_held_out_queries_are_among_the_drawn_ones(shuffled):
     pytest.importorskip("xgboost")
     features, y, qid = shuffled
     ranker = QueryRanker(_models()["xgb"], eval_fraction=0.2, eval_metric="map", max_queries=10, random_state=0).fit(
@@ -206,15 +206,15 @@ def test_max_queries_needs_queries():
         QueryRanker(Ridge(), max_queries=2).fit(X, Y)
 
 
-def test_ranker_leaves_the_random_state_alone():
+def test_ranker_does_not_change_the_random_state():
     state = check_random_state(0)
     QueryRanker(Ridge(), random_state=state).fit(X, Y, qid=QID)
     assert state.randint(10**9) == check_random_state(0).randint(10**9)
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline], ids=["alone", "pipeline"])
-def test_lists_that_catboost_copies_are_refused(wrap, ranking):
-    """scikit-learn's clone says that the constructor modifies a parameter, and not what to do."""
+def test_lists_copied_by_catboost_are_rejected(wrap, ranking):
+    """scikit-learn's clone reports a modified parameter, but no way out."""
     X, y, qid = ranking
     ranker = QueryRanker(wrap(pytest.importorskip("catboost").CatBoostRanker(cat_features=["word"])))
     for fit in (ranker.fit, RankingEvaluator("map").cross_validate):

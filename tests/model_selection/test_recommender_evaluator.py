@@ -1,4 +1,4 @@
-"""`RankingEvaluator` with scorers over all items: folds of interactions, comparisons, searches, and wrong use."""
+"""`RankingEvaluator` with scorers over all items: folds of interactions, comparisons, searches, and errors."""
 
 import numpy as np
 import pytest
@@ -39,13 +39,13 @@ def by_hand(scorer, model, cv=CV):
 
 
 def test_folds_of_rows_and_of_users_have_the_same_methods():
-    """So the evaluator asks either for the same."""
+    """So the evaluator can request either."""
     of_rows, of_users = ({name for name in dir(c) if not name.startswith("_")} for c in (QueryFolds, RecommenderFolds))
     assert of_rows == of_users > {"prepare", "set_up", "fit", "mean", "evaluate"}
 
 
 @pytest.mark.parametrize("cv", [1, 0])
-def test_a_number_of_folds_of_a_search_is_that_of_the_evaluator(cv):
+def test_the_number_of_folds_of_a_search_comes_from_the_evaluator(cv):
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]}, cv=cv)
     with pytest.raises(ValueError, match=f"'cv' parameter of GridSearchCV must be an int >= 2 or .* Got {cv} instead"):
         RankingEvaluator("map").search(search, np.ones((4, 1)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
@@ -92,7 +92,7 @@ def test_scores_of_folds():
     assert negative.compare({"a": Factors(8)}, X, None).results["a"].mean()["relevance_position"] > 0
 
 
-def test_times_that_are_given():
+def test_explicit_times():
     rows, time = X[["user_id", "item_id"]], X["time"].to_numpy()
     expected = by_hand(ONE, Factors(4)).mean()["ndcg@10"]
     evaluator = RankingEvaluator(ONE, cv=CV)
@@ -105,7 +105,7 @@ def test_times_that_are_given():
         RankingEvaluator(ONE, cv=KFold(2)).compare({"a": Factors(4)}, rows, None, time=time)
 
 
-def test_other_names_of_columns_and_users_that_the_splitter_is_given():
+def test_other_column_names_and_explicit_users():
     renamed = X.rename(columns={"user_id": "who", "item_id": "what"})
     scorer = make_recommender_scorer("ndcg@10", items=np.arange(40), user="who", item="what")
     for cv in (LeaveLastOut(3, user="who"), CV):
@@ -114,7 +114,7 @@ def test_other_names_of_columns_and_users_that_the_splitter_is_given():
 
 
 def test_users_in_several_folds_count_once():
-    """The mean of their values in the folds where they have one."""
+    """The mean of a user's values over the folds with a value."""
     cv, folds = KFold(3, shuffle=True, random_state=0), []
     for train, test in cv.split(X):
         folds.append(SCORER.evaluate(InteractionRecommender(Factors(4)).fit(X.iloc[train]), X.iloc[test]))
@@ -196,7 +196,7 @@ def test_a_model_that_fails_is_left_out():
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
-def test_a_search_in_which_scoring_fails_has_its_error_score():
+def test_a_search_with_failing_scores_has_its_error_score():
     class Odd(Factors):
         def predict(self, X):
             if self.n_factors == 3:
@@ -209,7 +209,7 @@ def test_a_search_in_which_scoring_fails_has_its_error_score():
     assert search.best_params_ == {"estimator__n_factors": 2}
 
 
-def test_ratings_go_to_the_model_and_to_the_metric():
+def test_ratings_reach_the_model_and_the_metric():
     rating = 1 + (X["item_id"] % 3).to_numpy()
     graded = make_recommender_scorer("ndcg(gain=linear)@10", items=np.arange(40))
     ((train, test),) = CV.split(X)
@@ -219,11 +219,11 @@ def test_ratings_go_to_the_model_and_to_the_metric():
     assert expected != graded(InteractionRecommender(Factors(4)).fit(X.iloc[train]), X.iloc[test])
 
 
-# --- wrong use -----------------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cv", [LeaveLastOut(), GlobalTimeSplit()], ids=repr)
-def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
+def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
     y, evaluator = np.ones(len(X)), RankingEvaluator("ndcg@10", cv=cv)
     message = rf"{type(cv).__name__} cuts users on purpose.*RankingEvaluator\(make_recommender_scorer\('ndcg@10'"
     calls = {

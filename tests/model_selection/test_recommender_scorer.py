@@ -1,4 +1,4 @@
-"""Scorers over all items, and the wrapper that remembers what users have seen."""
+"""Scorers over all items, and the wrapper that remembers seen items."""
 
 import copy
 import pickle
@@ -44,7 +44,10 @@ def frame(pairs):
 
 
 def test_recommender_scorer_by_hand():
-    """Scores fall from item 0 to item 4. User 0 has seen 0 and 2, so 1 is first, 3 second, 4 third; user 1 nothing."""
+    """Scores decrease from item 0 to item 4.
+
+    User 0 has seen 0 and 2, so 1, 3 and 4 are ranked; user 1 has seen none.
+    """
     model = InteractionRecommender(Fixed([[5, 4, 3, 2, 1]] * 3)).fit(frame([(0, 0), (0, 2), (2, 1)]))
     test = frame([(0, 3), (0, 4), (2, 0)])
     scorer = make_recommender_scorer(["mrr", "recall@2", "ndcg@2", "map"], items=range(5))
@@ -76,12 +79,12 @@ OF_OTHERS = {
     # implicit 0.7.3, ranking_metrics_at_k
     "ndcg@3": 0.3310093259713705, "ndcg@5": 0.4226396696528549,
     "map(denominator=min_k_relevant)@3": 0.2777777777777778, "map(denominator=min_k_relevant)@5": 0.3396825396825397,
-    # recometrics 0.1.6, calc_reco_metrics; ndcg, and TAP as MAP of implicit, are those of implicit
+    # recometrics 0.1.6, calc_reco_metrics; its ndcg and TAP equal nDCG and MAP of implicit
     "p@3": 0.19047619047619047, "p@5": 0.19999999999999998, "recall@3": 0.3095238095238095,
     "recall@5": 0.47619047619047616, "map@3": 0.2777777777777778, "map@5": 0.3396825396825397,
     "hit@3": 0.5714285714285714, "hit@5": 0.7142857142857143, "mrr@3": 0.4761904761904762, "mrr@5": 0.5047619047619049,
     "auc": 0.47987528344671204,
-    # LensKit 2025.8, whose p, recall, hit and RecipRank are those of recometrics
+    # LensKit 2025.8; its p, recall, hit and RecipRank equal those of recometrics
     "ndcg(discount=jarvelin)@3": 0.3028437476120094, "ndcg(discount=jarvelin)@5": 0.3879054684338138,
 }  # fmt: skip
 """Means over the seven users with a test row."""
@@ -95,11 +98,11 @@ def test_values_of_implicit_recometrics_and_lenskit(form):
     means = make_recommender_scorer([*OF_OTHERS], items=range(12))(model, frame(TEST))
     if form is None:
         assert means.pop("auc") > 0
-    assert means == pytest.approx({name: OF_OTHERS[name] for name in means}, abs=1e-7)  # implicit has single precision
+    assert means == pytest.approx({name: OF_OTHERS[name] for name in means}, abs=1e-7)  # implicit uses single precision
 
 
 class _Listing(Fixed):
-    """The items of highest score, with those seen in training among them."""
+    """The items of highest score, including those seen in training."""
 
     predict = None
 
@@ -114,7 +117,7 @@ del _Listing.predict
 
 
 def data(seed=0):
-    """Interactions, some of them repeated, cut in two; user "new" and item 41 are in the test rows alone."""
+    """Interactions with some repeats, cut in two; user "new" and item 41 are only in the test rows."""
     rng = np.random.default_rng(seed)
     X = frame([(f"u{u}", i) for u, i in zip(rng.integers(0, 30, 400), rng.integers(0, 40, 400), strict=True)])
     is_test = rng.random(400) < 0.3
@@ -123,7 +126,7 @@ def data(seed=0):
 
 
 def scores_of(model):
-    """Scores of a model for some items, -inf where it does not rank."""
+    """Scores of a model for some items, -inf if it does not rank an item."""
 
     def of_pairs(user, items):
         scores = model.predict(frame([(user, item) for item in items]))
@@ -163,8 +166,8 @@ def test_all_metrics_against_items_ranked_one_by_one(model, exclude):
     assert result.label_fingerprints.tolist() == expected.label_fingerprints[places].tolist()
 
 
-def test_items_that_are_new_are_not_taken_for_those_of_another_user():
-    """Pairs are numbers inside: a new item of user 1 is not the last item of user 0."""
+def test_new_items_are_not_mixed_up_between_users():
+    """Pairs are numbered internally: a new item of user 1 is not the last item of user 0."""
     model = InteractionRecommender(Fixed([[3, 2, 1]] * 3)).fit(frame([(0, 0), (0, 1), (1, 0)]))
     result = make_recommender_scorer("mrr", items=range(3)).evaluate(model, frame([(1, 2), (0, 2)]))
     assert result.qid.tolist() == [1, 0]
@@ -183,7 +186,7 @@ def test_a_function_of_one_user():
         assert values["first_label"].tolist() == values["p@1"].tolist()
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_blocks_have_no_effect_on_scorers(monkeypatch):
     train, test, y = data()
     for model in (Factors(5), Lists(5), Lists(5, form="matrix")):
         test = test[test["user_id"] != "new"] if isinstance(model, Lists) and model.form == "matrix" else test
@@ -206,7 +209,7 @@ def test_blocks_change_nothing(monkeypatch):
 # --- laws ----------------------------------------------------------------------------------------------------
 
 
-def test_the_order_of_rows_and_items_changes_nothing():
+def test_the_order_of_rows_and_items_has_no_effect():
     train, test, y = data()
     rng = np.random.default_rng(0)
     model = InteractionRecommender(Factors(5, decimals=1)).fit(train)
@@ -237,7 +240,7 @@ def test_a_perfect_and_a_reversed_recommender():
     assert worst["ndcg@10"] == worst["auc"] == 0
 
 
-def test_more_that_is_excluded_ranks_the_rest_no_lower():
+def test_excluding_more_items_ranks_the_others_no_lower():
     train, test, _ = data()
     model = InteractionRecommender(Factors(5)).fit(train)
     test = test[test["user_id"] != "new"]
@@ -249,8 +252,8 @@ def test_more_that_is_excluded_ranks_the_rest_no_lower():
 
 
 @together("exclude", ["train", {0: [1, 7], 1: [7, 8]}, {0: [7], 1: [8]}, {0: [0, 1], 1: [2]}, None])
-def test_only_items_of_the_catalogue_are_left_out(exclude):
-    """Items 7 and 8 of the training rows cannot be recommended, so nothing is left out with them."""
+def test_only_items_of_the_catalogue_are_excluded(exclude):
+    """Items 7 and 8 of the training rows cannot be recommended, so no item is excluded for them."""
     train, test = frame([(0, 1), (0, 7), (1, 7), (1, 8), (2, 0)]), frame([(0, 3), (1, 1)])
     model = InteractionRecommender(Fixed([[4, 3, 2, 1, 0, 0, 0, 0, 0]] * 3)).fit(train)
     seen = {0: {1, 7}, 1: {7, 8}} if exclude == "train" else exclude or {}
@@ -277,7 +280,7 @@ def test_pairs_to_exclude_in_any_form():
     assert nothing == make_recommender_scorer("ndcg@5", items=range(45), exclude=None)(model, test, y)
 
 
-def test_labels_are_those_of_y_and_one_without():
+def test_labels_come_from_y_and_default_to_1():
     model = InteractionRecommender(Fixed([[5, 4, 3]])).fit(frame([(0, 0)]))
     test = frame([(0, 1), (0, 2), (0, 2)])
     scorer = make_recommender_scorer("dcg(gain=linear)@2", items=range(3))
@@ -316,7 +319,7 @@ def test_recommender_scorer_containers(container):
 
 @pytest.mark.parametrize("dtype", ["Int32", "category", "string", "float32", "object"])
 def test_columns_keep_their_types(dtype):
-    """Also where items= has another one, as models look up or encode what they were fitted on."""
+    """Also if items= has another type, because models look up or encode the type of fit."""
     train, test, _ = data()
     train, test = (X.assign(item_id=X["item_id"].astype(str if dtype == "string" else int)) for X in (train, test))
     kind = pd.CategoricalDtype(range(45)) if dtype == "category" else dtype
@@ -336,7 +339,7 @@ def test_columns_keep_their_types(dtype):
     assert make_recommender_scorer("mrr", items=items)(fitted, pl.from_pandas(test)) > 0
 
 
-def test_items_that_the_type_of_the_column_cannot_hold():
+def test_items_that_the_column_type_cannot_hold():
     X = frame([(0, 1), (0, 2)])
     for rows in (X.astype({"item_id": pd.CategoricalDtype([1, 2])}), X):
         model = InteractionRecommender(Fixed([[0, 3, 2, 1]])).fit(rows.iloc[:1])
@@ -347,7 +350,7 @@ def test_items_that_the_type_of_the_column_cannot_hold():
                 make_recommender_scorer("mrr", items=[1, 2, other])(known, rows.iloc[1:])  # the model reads numbers
 
 
-def test_columns_of_an_array_stand_anywhere():
+def test_columns_of_an_array_in_any_position():
     train, test, y = data()
     train, test = (X.assign(user_id=X["user_id"].str[1:].replace("ew", "99").astype(int)) for X in (train, test))
     expected = make_recommender_scorer("ndcg@5", items=range(45))(
@@ -368,7 +371,7 @@ def test_columns_of_an_array_stand_anywhere():
 
 
 class Partly(Fixed):
-    """Answers for user 9, who is not in training, with what it is made with."""
+    """Answers for user 9, who is not in training, as configured."""
 
     def __init__(self, scores=None, answer=None):
         self.scores, self.answer = scores, answer
@@ -385,7 +388,7 @@ ROWS = frame([(0, 0), (1, 0)])
 
 @pytest.mark.parametrize(("otherwise", "value"), [(0.0, 1 / 3), (np.nan, 1 / 2), (0.25, 1.25 / 3)])
 @pytest.mark.parametrize("metric", ["mrr", "p(k=1)", "recall@1", "hit@1"])
-def test_users_that_the_model_does_not_rank_for_are_undefined(metric, otherwise, value):
+def test_users_without_a_ranking_are_undefined(metric, otherwise, value):
     metric = "p@1" if metric.startswith("p(") else metric
     test = frame([(0, 1), (9, 1), (1, 4)])
     model = InteractionRecommender(Partly()).fit(ROWS)
@@ -400,7 +403,7 @@ def test_users_that_the_model_does_not_rank_for_are_undefined(metric, otherwise,
     assert pooled(model, test) == 1 / 2, "as pooled means leave undefined queries out"
 
 
-def test_a_model_that_ranks_for_unknown_users_is_asked():
+def test_a_model_that_ranks_unknown_users_is_called():
     test = frame([(9, 1), (0, 1)])
     model = InteractionRecommender(Partly(answer=1.0)).fit(ROWS)
     result = make_recommender_scorer("mrr", items=range(5)).evaluate(model, test)
@@ -431,7 +434,7 @@ def test_recommender_scorer_passes_on_errors_of_models():
         scorer(model, frame([(1, 1)]))
 
 
-def test_an_empty_list_is_undefined_for_an_unknown_user_and_nothing_found_for_others():
+def test_an_empty_list_is_undefined_only_for_unknown_users():
     class OnlyZero(Fixed):
         predict = None
 
@@ -446,7 +449,7 @@ def test_an_empty_list_is_undefined_for_an_unknown_user_and_nothing_found_for_ot
         assert next(iter(result.per_query.values())).tolist() == [1, 0, {"p@1": 0, "auc": 0.5}[metric]]
 
 
-def test_items_that_are_not_in_training_may_have_no_score():
+def test_items_missing_from_training_may_have_no_score():
     scores = [[5.0, 4.0, np.nan, 1.0]]
     model = InteractionRecommender(Fixed(scores)).fit(frame([(0, 0), (0, 3)]))
     scorer = make_recommender_scorer("recall@4", items=range(4))
@@ -457,12 +460,12 @@ def test_items_that_are_not_in_training_may_have_no_score():
         make_recommender_scorer("mrr", items=range(4), exclude=None)(Fixed(scores).fit(ROWS), frame([(0, 1)]))
 
 
-def test_a_score_of_minus_infinity_is_a_low_one():
+def test_a_score_of_minus_infinity_is_a_low_score():
     model = InteractionRecommender(Fixed([[1.0, -np.inf, 0.0]])).fit(frame([(0, 2)]))
     assert make_recommender_scorer("mrr", items=range(3))(model, frame([(0, 1)])) == 1 / 2
 
 
-def test_an_error_of_the_model_says_that_items_may_be_unknown():
+def test_errors_of_the_model_mention_unknown_items():
     class Strict(Fixed):
         def predict(self, X):
             raise KeyError("item 4")
@@ -520,8 +523,8 @@ def test_two_at_once():
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot tell good rankings")  # of metrics of rows
-def test_the_right_number_of_factors_is_chosen():
-    """Of the eight tastes of the generator; metrics of rows have the same value for all of them."""
+def test_search_finds_the_right_number_of_factors():
+    """The generator has eight tastes; metrics of rows have the same value for every number of factors."""
     for seed in range(2):
         X = tastes(seed)
         grid = {"estimator__n_factors": [1, 2, 4, 8, 16, 64]}
@@ -537,7 +540,7 @@ def test_the_right_number_of_factors_is_chosen():
 
 
 class Pairs(Factors):
-    """A recommender that is not wrapped, and takes users and items of more columns."""
+    """An unwrapped recommender whose X has more columns."""
 
     def _checked(self, X):
         return np.asarray(X)[:, :2]
@@ -559,7 +562,7 @@ def test_pipelines_classifiers_and_regressors():
     assert weighted.predict(train[["item_id", "item_id"]].set_axis(["user_id", "item_id"], axis=1)).shape == (len(y),)
 
 
-def test_columns_of_times_are_not_given_to_the_model():
+def test_columns_of_times_are_not_passed_to_the_model():
     X = tastes(0, n_users=20, n_items=30)
     assert [*InteractionRecommender(Recorder()).fit(X).estimator_.columns_] == ["user_id", "item_id"]
     X = X[["time", "item_id", "user_id"]]
@@ -592,7 +595,7 @@ def test_clones_copies_and_pickles():
     assert scorer.__name__ == "ndcg@5, mrr"
 
 
-def test_names():
+def test_names_of_recommender_scorers():
     one = make_recommender_scorer("ndcg@10", items=range(3), gain="linear", user="who")
     assert repr(one) == "make_recommender_scorer('ndcg@10', items=<3>, exclude='train', user='who', gain='linear')"
     two = make_recommender_scorer({"a": "mrr", "b": "neg_relevance_position"}, items={1, 2}, exclude={1: [2]})
@@ -602,7 +605,7 @@ def test_names():
     assert values < 0, "errors are negative"
 
 
-# --- a metric of rows on a recommender -----------------------------------------------------------------------
+# --- metrics of rows on a recommender ----------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot tell good rankings")
@@ -627,14 +630,14 @@ def test_metrics_of_rows_name_the_scorer_over_all_items():
         )  # fmt: skip
 
 
-def test_metrics_of_rows_on_new_users_and_on_a_part_of_the_items_of_fit():
+def test_metrics_of_rows_on_new_users_and_on_some_items():
     X = frame([("a", 1), ("a", 2), ("b", 1)])
     fitted = InteractionRecommender(Factors(1)).fit(X)
     new = frame([("c", 1), ("c", 2)])
     score = get_scorer("mrr")
     y = pd.Series([1, 0], index=pd.Index(["c", "c"], name="qid"))
     with pytest.raises(ValueError, match="NaN"):
-        score(fitted, new, y)  # no user is cut
+        score(fitted, new, y)  # no user is truncated
     for rows, qid in (([("a", 1)], ["a"]), ([("a", 1), ("a", 3)], ["a", "a"]), ([("b", 2), ("b", 1)], ["b", "b"])):
         with pytest.raises(ValueError, match=f"1 of 1 users with other rows than in fit, one of them '{qid[0]}'"):
             score(fitted, frame(rows), pd.Series(1, index=pd.Index(qid, name="qid")))
@@ -644,7 +647,7 @@ def test_metrics_of_rows_on_new_users_and_on_a_part_of_the_items_of_fit():
 
 
 @together("metric", NO_SENSE)
-def test_metrics_that_make_no_sense(metric):
+def test_metrics_that_scorers_reject(metric):
     with pytest.raises(ValueError, match="A recommender scorer ranks all items for each user.*such as 'ndcg@10'"):
         make_recommender_scorer(metric, items=range(3))
 
@@ -712,7 +715,7 @@ def test_recommender_scorer_errors(arguments, error, message):
         ("X", None, TypeError, "X must be"),
     ],
 )
-def test_wrong_test_rows(X, y, error, message):
+def test_invalid_test_rows(X, y, error, message):
     model = InteractionRecommender(Fixed(np.zeros((2, 4)))).fit(ROWS)
     with pytest.raises(error, match=message):
         make_recommender_scorer("ndcg@10", items=range(4))(model, X, y)
@@ -753,7 +756,7 @@ del Answers.predict
     ],
     ids=repr,
 )
-def test_wrong_lists(listed, message):
+def test_invalid_lists(listed, message):
     model = InteractionRecommender(Answers(listed)).fit(ROWS)
     with pytest.raises(ValueError, match=message):
         make_recommender_scorer("mrr@2", items=range(4))(model, frame([(0, 1)]))
@@ -768,13 +771,13 @@ def test_wrong_lists(listed, message):
     ],
     ids=["infinite", "two columns", "three dimensions"],
 )
-def test_wrong_predictions(scores, message):
+def test_invalid_predictions(scores, message):
     model = InteractionRecommender(Fixed(scores)).fit(ROWS)
     with pytest.raises(ValueError, match=message):
         make_recommender_scorer("mrr", items=range(4))(model, frame([(0, 1)]))
 
 
-def test_wrong_fits():
+def test_invalid_fits():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(TypeError, match=r"must be an estimator with 'fit' and 'predict'. Create one: Factors\("):
         InteractionRecommender(Factors).fit(ROWS)
@@ -795,13 +798,13 @@ def test_wrong_fits():
     assert not hasattr(InteractionRecommender(Lists()), "predict")
 
 
-# --- values of all lists, and lists to show ------------------------------------------------------------------
+# --- values of all lists, and lists to show ----------------------------------------------------------------------
 
 OF_LISTS = ["coverage@5", "novelty@5", "long_tail@3", "entropy@5", "gini@5", "popularity@5"]
 
 
 @pytest.mark.parametrize("model", [Factors(5, decimals=1), Lists(5, decimals=1)], ids=["pairs with ties", "lists"])
-def test_values_of_lists_are_those_of_exposure(model):
+def test_values_of_lists_match_exposure(model):
     X = tastes(0, n_users=40, n_items=45, n_each=12)
     ((train, test),) = LeaveLastOut(n_test=3).split(X)
     scorer = make_recommender_scorer(["ndcg@2", *OF_LISTS], items=range(45))
@@ -858,7 +861,7 @@ def test_bad_values_of_lists(metrics, message):
         make_recommender_scorer(metrics, items=range(5))
 
 
-def test_values_from_training_need_it():
+def test_values_from_training_need_training_rows():
     train = frame([(0, 0), (0, 2), (2, 1)])
     model = Fixed([[5, 4, 3, 2, 1]] * 3).fit(train)
     scorer = make_recommender_scorer(["mrr", "novelty@2"], items=range(5), exclude=None)
@@ -867,7 +870,7 @@ def test_values_from_training_need_it():
 
 
 @pytest.mark.parametrize("container", [lambda X: X, lambda X: X.to_numpy()])
-def test_recommendations_of_a_model_that_predicts(container, monkeypatch):
+def test_recommendations_of_a_model_with_predict(container, monkeypatch):
     scores = [[5, 4, 3, 2, np.nan], [1, 1, 2, 2, 0], [0, 0, 0, 0, 1]]
     train = container(frame([(0, 0), (0, 2), (2, 1), (1, 3), (1, 4)]))
     model = InteractionRecommender(Fixed(scores)).fit(train)

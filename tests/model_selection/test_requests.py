@@ -1,4 +1,4 @@
-"""Metadata that rankers, splitters and scorers request, also where scikit-learn requests it automatically."""
+"""Metadata requests of rankers, splitters and scorers, including automatic requests of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -36,9 +36,9 @@ def requested(consumer, method="score"):
 
 @pytest.fixture
 def automatic(monkeypatch):
-    """The policy "auto" of scikit-learn 1.10: scorers of metrics that take weights request them, for instance.
+    """The policy "auto" of scikit-learn 1.10, under which for example scorers of weighted metrics request weights.
 
-    Before that version a stand-in has the two parts that its pages describe.
+    Older versions use a stand-in with the two documented parts.
     """
     if "metadata_request_policy" in sklearn.get_config():
         with sklearn.config_context(enable_metadata_routing=True, metadata_request_policy="auto"):
@@ -63,7 +63,7 @@ def automatic(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", SCORERS)
-def test_weights_of_rows_reach_fit_and_no_scorer(automatic, kind, shuffled):
+def test_row_weights_reach_fit_and_no_scorer(automatic, kind, shuffled):
     X, y, qid = shuffled
     weight = np.random.default_rng(0).uniform(1, 9, len(y))
     search = GridSearchCV(
@@ -79,7 +79,7 @@ def test_weights_of_rows_reach_fit_and_no_scorer(automatic, kind, shuffled):
 
 
 @pytest.mark.parametrize("kind", ["one", "several"])
-def test_weights_that_differ_within_a_query_are_refused_on_request(automatic, kind, shuffled):
+def test_unequal_weights_within_a_query_are_rejected_on_request(automatic, kind, shuffled):
     X, y, qid = shuffled
     scorer = SCORERS[kind]().set_score_request(sample_weight=True)
     weights = {"qid": qid, "sample_weight": np.arange(1.0, len(y) + 1)}
@@ -87,7 +87,7 @@ def test_weights_that_differ_within_a_query_are_refused_on_request(automatic, ki
         cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, cv=CV, params=weights, error_score="raise")
 
 
-def test_explicit_requests_win(automatic):
+def test_explicit_requests_override_automatic_ones(automatic):
     ranker = QueryRanker(Ridge())
     assert requested(ranker, "fit")["sample_weight"] is requested(ranker, "partial_fit")["sample_weight"] is True
     for alias in (False, "weight_of_row"):
@@ -125,7 +125,7 @@ def test_scorers_keep_requests_that_are_not_named(make):
         scorer.set_score_request(groups=True)
 
 
-def test_a_scorer_that_asks_for_weights_gets_qid_too(shuffled):
+def test_a_scorer_that_requests_weights_gets_qid(shuffled):
     X, y, qid = shuffled
     weight = np.array([1.0 + len(q) for q in qid])
     scorer = get_scorer("ndcg@10")

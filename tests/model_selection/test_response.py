@@ -1,4 +1,4 @@
-"""Scores of a model: one rule in scorers, `QueryRanker`, the evaluator, pictures and curves."""
+"""Scores of a model follow one rule in scorers, `QueryRanker`, the evaluator, pictures and curves."""
 
 import pickle
 import warnings
@@ -49,14 +49,14 @@ PROBABILITIES = [
 
 
 def values_at_every_door(model, X, y, qid):
-    """NDCG@10 of one fitted model, by each way to get it."""
+    """NDCG@10 of one fitted model, by each entry point."""
     ranker = QueryRanker(model).fit(X, y, qid=qid)  # a clone, fitted on the same rows
     with sklearn.config_context(enable_metadata_routing=True):
         yield evaluate(y, ranker.predict(X), qid=qid, metrics="ndcg@10").mean()["ndcg@10"]
         yield get_scorer("ndcg@10")(ranker, X, y, qid=qid)
         yield pickle.loads(pickle.dumps(get_scorer("ndcg@10")))(model, X, y, qid=qid)
         yield make_ranking_scorer(["ndcg@10"])(model, X, y, qid=qid)["ndcg@10"]
-        everything = [(np.arange(len(y)),) * 2] * 2  # a dict of scorers shares what the model said
+        everything = [(np.arange(len(y)),) * 2] * 2  # a dict of scorers shares the predictions
         scoring = {"a": get_scorer("ndcg@10"), "b": get_scorer("map")}
         found = cross_validate(model, X, y, scoring=scoring, cv=everything, params={"qid": qid}, error_score="raise")
         yield found["test_a"][0]
@@ -74,7 +74,7 @@ def expected(y, y_score, qid):
 def test_two_grades_without_probabilities(model, grades, ranking):
     X, y, qid = ranking
     y = np.array(grades)[(y > 1).astype(int)]
-    y_true = np.maximum(y, 0)  # no gain of a negative label
+    y_true = np.maximum(y, 0)  # negative labels have no gain
     model = sklearn.clone(model).fit(X, y)
     value = expected(y_true, model.decision_function(X), qid)
     assert value > expected(y_true, model.predict(X), qid)
@@ -92,7 +92,7 @@ def test_probabilities_give_the_expected_grade(model, n_grades, ranking):
     grade = model.predict_proba(X) @ model.classes_
     assert [*values_at_every_door(model, X, y, qid)] == pytest.approx([expected(y, grade, qid)] * 6, abs=1e-15)
     np.testing.assert_allclose(QueryRanker(model).fit(X, y).predict(X), grade, rtol=1e-15)
-    error = make_ranking_scorer(["mse"])(model, X, y, qid=qid)["neg_mse"]  # which reads the values
+    error = make_ranking_scorer(["mse"])(model, X, y, qid=qid)["neg_mse"]  # this metric reads the values
     assert error == pytest.approx(-evaluate(y, grade, qid=qid, metrics="mse").mean()["mse"])
 
 
@@ -104,7 +104,7 @@ def test_many_grades_without_probabilities(model, ranking):
         found = [*values_at_every_door(model, X, y, qid)]
     assert found == pytest.approx([expected(y, model.predict(X), qid)] * 6, abs=1e-15)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # nothing to tell whoever asks for it
+        warnings.simplefilter("error")  # a warning would have no use here
         assert make_ranking_scorer(["ndcg@10"], response_method="predict")(model, X, y, qid=qid)["ndcg@10"] == found[0]
 
 
@@ -119,7 +119,7 @@ def test_decision_function_in_evaluator_and_learning_curve(ranking):
     for name in "ab":
         np.testing.assert_array_equal(report.y_score[name], decisions)
     _, _, test_scores = query_learning_curve(model, X, y, qid=qid, train_sizes=[1.0], cv=3, metric="ndcg@10")
-    smallest = np.argmin([n_train for n_train, _ in report.n_queries])  # which is trained on whole
+    smallest = np.argmin([n_train for n_train, _ in report.n_queries])  # it trains on whole queries
     assert test_scores[0, smallest] == report.fold_means["a"]["ndcg@10"][smallest]
     fitted = model.fit(X, y)
     by_model, by_scores = (
@@ -130,8 +130,8 @@ def test_decision_function_in_evaluator_and_learning_curve(ranking):
 
 
 @pytest.mark.parametrize("model", [LinearSVC(random_state=0), LogisticRegression()], ids=repr)
-def test_classes_that_are_no_numbers(model):
-    """Text sorts "10" before "9", and scikit-learn takes the later class for the positive one."""
+def test_classes_that_are_not_numbers(model):
+    """As text, "10" sorts before "9", and scikit-learn takes the last class as positive."""
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["10", "9", "10", "9"]
     for y_true in (y, np.array(y, dtype=object)):
         with pytest.raises(TypeError, match=r"so these must be numbers, .*encode them before fit. Got classes"):
@@ -141,7 +141,7 @@ def test_classes_that_are_no_numbers(model):
 
 
 class Reversed(ClassifierMixin, BaseEstimator):
-    """Lists its classes from the highest, so that a positive decision means the lower one."""
+    """Lists its classes in descending order, so a positive decision means the lower class."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)[::-1]
@@ -156,7 +156,7 @@ def test_positive_is_the_second_class():
     assert QueryRanker(Reversed()).fit(X, y).predict(X).tolist() == [1, 2, 3]
 
 
-def test_one_grade_is_all_that_was_seen():
+def test_training_data_with_a_single_grade():
     X, y, qid = [[0.0], [1.0], [2.0]], [2, 2, 2], ["a", "a", "a"]
     ranker = QueryRanker(DummyClassifier())
     assert ranker.fit(X, y, qid=qid).predict(X).tolist() == [2, 2, 2]
@@ -164,7 +164,7 @@ def test_one_grade_is_all_that_was_seen():
         assert get_scorer("p@1")(ranker.estimator_, X, y, qid=qid) == 1
 
 
-def test_the_methods_that_are_asked_for(ranking):
+def test_requested_methods(ranking):
     X, y, qid = ranking
     model = LogisticRegression().fit(X, y > 1)
     by = {m: make_ranking_scorer("rmse", response_method=m) for m in ("predict_proba", "decision_function", "predict")}
@@ -175,14 +175,14 @@ def test_the_methods_that_are_asked_for(ranking):
         make_ranking_scorer(["map"], response_method="predict_proba")(Ridge().fit(X, y), X, y, qid=qid)
 
 
-def test_decisions_of_many_grades_and_nothing_else(ranking):
+def test_only_decisions_of_many_grades(ranking):
     X, y, qid = ranking
     scorer = make_ranking_scorer(["ndcg@10"], response_method="decision_function")
     with pytest.raises(ValueError, match=r"must be one score per row .*; for class probabilities wrap"):
         scorer(LinearSVC(random_state=0).fit(X, y), X, y, qid=qid)
 
 
-def test_one_of_several_metrics_compares_predictions_with_labels():
+def test_one_of_several_metrics_is_pointwise():
     scores = np.array([0.5, -np.inf])
     assert low_scores(scores, parse_metrics(["map", "rmse"]).values()) is scores
     assert np.isfinite(low_scores(scores, parse_metrics(["map", "ndcg"]).values())).all()

@@ -1,4 +1,4 @@
-"""Arguments with an entry for each row: of the same length, and where pandas labels the rows, in the same order."""
+"""Arguments with an entry per row must have equal lengths and, if pandas labels the rows, the same order."""
 
 import numpy as np
 import pandas as pd
@@ -103,7 +103,7 @@ def call_with(call, X, **columns):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("call", "name"), EACH)
-def test_rows_in_another_order_are_refused(call, name):
+def test_rows_in_another_order_are_rejected(call, name):
     _, X, names = CALLS[call]
     call_with(call, X)
     with pytest.raises(ValueError, match="must have the same index"):
@@ -115,7 +115,7 @@ def test_rows_in_another_order_are_refused(call, name):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("call", "name"), EACH)
-def test_columns_of_another_length_are_refused(call, name):
+def test_columns_of_another_length_are_rejected(call, name):
     X = CALLS[call][1].to_numpy()
     arrays = {n: ROWS[n].to_numpy() for n in CALLS[call][2]}
     call_with(call, X, **arrays)

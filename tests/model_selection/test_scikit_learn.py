@@ -1,4 +1,4 @@
-"""Scorers and splitters in scikit-learn's own tools, qid by metadata routing and by the index of y."""
+"""Scorers and splitters in scikit-learn's tools, with qid by metadata routing and in the index of y."""
 
 import pickle
 
@@ -57,7 +57,7 @@ def way(request, shuffled, with_index):
 
 
 def expected_folds(X, y, qid, metric="ndcg@5", *, alpha=1.0, cv=CV):
-    """What the tools should compute, by hand."""
+    """The values that the tools should compute, by hand."""
     scores = []
     for train, test in cv.split(X, groups=qid):
         s = Ridge(alpha).fit(X[train], y[train]).predict(X[test])
@@ -106,14 +106,14 @@ def test_scikit_learn_searches(make, way, shuffled):
     search = make().fit(X, y, **keywords.get("params", {}))
     found = search.cv_results_[next(c for c in search.cv_results_ if c.startswith("mean_test"))]
     expected = [np.mean(expected_folds(*shuffled, alpha=a)) for a in search.cv_results_["param_estimator__alpha"]]
-    np.testing.assert_allclose(found, expected)  # which iterations do not change
+    np.testing.assert_allclose(found, expected)  # whose iterations stay the same
     assert found[search.best_index_] == max(found)
     model = Ridge(search.best_params_["estimator__alpha"]).fit(*shuffled[:2])
     np.testing.assert_allclose(search.predict(X), model.predict(X))
 
 
 class Whole(Ridge):
-    """A model that cannot be fitted on a list cut short: column 6 holds the rows of the query."""
+    """Cannot be fitted on a truncated list: column 6 holds the number of rows of the query."""
 
     def fit(self, X, y, *, qid=None, sample_weight=None):
         assert (X[:, 6] == np.bincount(qid)[qid]).all()
@@ -188,7 +188,7 @@ def test_curves(way, shuffled):
 def test_permutation_test(way, shuffled):
     X, y, keywords = way
     if not keywords:
-        keywords = {"groups": shuffled[2]}  # else the index, and qid with it, would be permuted along with y
+        keywords = {"groups": shuffled[2]}  # otherwise the index, and so qid, would be permuted with y
     score, permuted, p = permutation_test_score(
         RANKER, X, y, scoring=SCORER, cv=CV, n_permutations=9, random_state=0, **keywords
     )
@@ -281,7 +281,7 @@ def test_no_query_on_both_sides(splitter, as_id, ranking):
         assert len(train) + len(test) == len(X)
 
 
-def test_weights_for_the_scorer_alone(shuffled):
+def test_weights_only_for_the_scorer(shuffled):
     X, y, qid = shuffled
     weight = np.array([1.0 + len(q) for q in qid])
     both = {"qid": qid, "query_weight": weight}
@@ -315,8 +315,8 @@ def test_same_seed_same_folds(ranking):
         assert first == again != other
 
 
-def test_out_of_fold_scores_do_not_show_a_torn_query(ranking):
-    """`cross_val_predict` has no scorer, and `evaluate` sees all rows of each query, so nobody can notice."""
+def test_out_of_fold_scores_hide_a_torn_query(ranking):
+    """`cross_val_predict` has no scorer, and `evaluate` sees all rows of each query, so no check can detect it."""
     X, y, qid = ranking
     with sklearn.config_context(enable_metadata_routing=True):
         s = cross_val_predict(RANKER, X, y, cv=KFold(3, shuffle=True), params={"qid": qid})

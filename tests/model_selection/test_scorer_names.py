@@ -1,4 +1,4 @@
-"""A scorer is called as its metric, wherever scikit-learn or a tool prints it, and equals another of the same."""
+"""A scorer has the name of its metric in scikit-learn and other tools, and equals another scorer of the same metric."""
 
 import copy
 import inspect
@@ -74,19 +74,19 @@ def test_the_name_parses_back(name):
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_tools_that_read_the_function_find_the_name_of_the_metric(name):
-    """As skore and skorch do; its value has no sign."""
+def test_tools_find_the_name_on_the_function(name):
+    """As skore and skorch read it; its value has no sign."""
     scorer, model = NAMED[name](), Ridge().fit(X, Y)
     assert scorer._score_func.__name__ == name.removeprefix("neg_")
     assert scorer._score_func(Y, model.predict(X), **scorer._kwargs) == abs(scorer(model, X, Y))
 
 
-def test_the_function_takes_what_the_metric_takes():
+def test_the_function_takes_the_arguments_of_the_metric():
     assert inspect.signature(get_scorer("ndcg@10")._score_func) == inspect.signature(ndcg_score)
 
 
 def test_several_metrics_require_no_keyword():
-    """Of tools such as skore, which pass the estimator, X and y."""
+    """For tools such as skore, which pass the estimator, X and y."""
     call = inspect.signature(make_ranking_scorer(["ndcg@10", "mrr"]))
     assert [name for name, p in call.parameters.items() if p.default is p.empty] == ["estimator", "X", "y"]
 
@@ -94,7 +94,7 @@ def test_several_metrics_require_no_keyword():
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("copied", [lambda s: pickle.loads(pickle.dumps(s)), copy.copy, copy.deepcopy],
                          ids=["pickle", "copy", "deepcopy"])  # fmt: skip
-def test_a_copy_is_equal_and_scores_alike(name, copied):
+def test_a_copy_is_equal_and_scores_equally(name, copied):
     scorer, model = NAMED[name](), Ridge().fit(X, Y)
     again = copied(scorer)
     assert again == scorer
@@ -122,18 +122,18 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("metric", "keywords"), SAME, ids=range(len(SAME)))
-def test_equal_are_those_of_one_meaning(metric, keywords):
+def test_scorers_with_equal_settings_are_equal(metric, keywords):
     assert make_ranking_scorer(metric, **keywords) == get_scorer("ndcg@10")
     assert {make_ranking_scorer(metric, **keywords), get_scorer("ndcg@10")} == {get_scorer("ndcg@10")}
 
 
 @pytest.mark.parametrize(("metric", "keywords"), OTHERS, ids=range(len(OTHERS)))
-def test_others_are_not(metric, keywords):
+def test_scorers_with_other_settings_differ(metric, keywords):
     assert make_ranking_scorer(metric, **keywords) != get_scorer("ndcg@10")
     assert len({make_ranking_scorer(metric, **keywords), get_scorer("ndcg@10")}) == 2
 
 
-def test_scorers_of_one_name_but_of_other_functions_differ():
+def test_scorers_of_one_name_but_different_functions_differ():
     first, second = (make_ranking_scorer("ndcg", k=3, gain=gain) for gain in (np.sqrt, np.cbrt))
     assert first != second
     assert make_ranking_scorer("ndcg", k=3, gain=np.sqrt) == first
@@ -149,7 +149,7 @@ def test_other_types_are_never_equal():
 @pytest.mark.parametrize(
     "make", [lambda: get_scorer("ndcg@10"), lambda: make_ranking_scorer(["ndcg@10"])], ids=["one", "many"]
 )
-def test_requests_are_compared_and_not_hashed(make):
+def test_requests_are_compared_but_not_hashed(make):
     first, second = make(), make()
     with sklearn.config_context(enable_metadata_routing=True):
         second.set_score_request(qid=True, sample_weight="weight")
@@ -160,7 +160,7 @@ def test_requests_are_compared_and_not_hashed(make):
 
 
 @pytest.mark.slow
-def test_another_process_finds_it_equal():
+def test_scorers_are_equal_across_processes():
     text = pickle.dumps([get_scorer("ndcg(gain=linear)@10"), make_ranking_scorer(["ndcg@10", "rmse"])]).hex()
     program = (
         "import pickle; from sklearn_rank import get_scorer, make_ranking_scorer\n"
@@ -178,7 +178,7 @@ class TestScikitLearn:
         assert str(search).endswith("scoring=ndcg@10)")
         assert "ndcg@10" in estimator_html_repr(search)
 
-    def test_a_search_of_many_is_printed_with_their_names(self):
+    def test_a_search_with_several_scorers_prints_their_names(self):
         search = GridSearchCV(Ridge(), {}, scoring=make_ranking_scorer(["ndcg@10", "rmse"]))
         assert "make_ranking_scorer(['ndcg@10', 'neg_rmse'])" in str(search).replace("\n", " ")
 
@@ -192,7 +192,7 @@ class TestScikitLearn:
         assert sklearn.metrics.get_scorer(scorer) is scorer
         assert check_scoring(Ridge(), scorer) is scorer
 
-    def test_a_dict_of_them_predicts_once(self):
+    def test_a_dict_of_scorers_predicts_once(self):
         class Counting(Ridge):
             calls = 0
 
@@ -206,8 +206,8 @@ class TestScikitLearn:
         assert Counting.calls == 1
         assert values == {"a": get_scorer("ndcg@10")(model, X, Y), "b": -query_rmse_error(Y, model.predict(X))}
 
-    def test_a_learning_curve_takes_it_for_the_label_of_its_axis(self):
-        """Which its own scorers cannot give: they have no `__name__`, and the display raises."""
+    def test_a_learning_curve_labels_its_axis_with_the_scorer(self):
+        """scikit-learn's own scorers have no `__name__`, so the display raises for them."""
         shown = LearningCurveDisplay.from_estimator(
             QueryRanker(Ridge()), X, Y, scoring=get_scorer("ndcg@10"), cv=QueryKFold(2), train_sizes=[0.5, 1.0]
         )
@@ -215,7 +215,7 @@ class TestScikitLearn:
 
 
 class TestMany:
-    def test_the_call_that_makes_it_makes_an_equal_one(self):
+    def test_repr_makes_an_equal_scorer(self):
         for scorers in (
             make_ranking_scorer(["ndcg@10", "rmse"], ties="worst"),
             make_ranking_scorer({"best": "mrr"}, response_method="predict"),
@@ -231,10 +231,10 @@ class TestMany:
         make_ranking_scorer({"ndcg@10": "ndcg@10", "rmse": "mse"}),
         make_ranking_scorer(["ndcg@10", "rmse"], response_method="predict"), get_scorer("ndcg@10"),
     ], ids=repr)  # fmt: skip
-    def test_others_are_not_equal(self, other):
+    def test_scorers_with_other_parameters_differ(self, other):
         assert make_ranking_scorer(["ndcg@10", "rmse"]) != other
 
-    def test_the_sign_of_an_error_may_be_written(self):
+    def test_the_sign_of_an_error_is_optional(self):
         value = get_scorer("rmse")(Ridge().fit(X, Y), X, Y)
         for metrics in (["rmse"], ["neg_rmse"], [query_rmse_error], {"error": "neg_rmse"}, {"neg_error": "rmse"}):
             name = "neg_error" if isinstance(metrics, dict) else "neg_rmse"
@@ -248,13 +248,13 @@ class TestMany:
             make_ranking_scorer({"error": "rmse", "neg_error": "mse"})
 
     @pytest.mark.parametrize("several", [["ndcg@10"], "ndcg@5,10", ndcg_score, get_scorer("map")])
-    def test_a_single_name_is_for_get_scorer(self, several):
+    def test_a_single_name_needs_get_scorer(self, several):
         with pytest.raises(TypeError, match="name of one metric, such as 'ndcg@10'; make_ranking_scorer takes"):
             get_scorer(several)
 
     @pytest.mark.parametrize("at_once", [True, False])
     def test_several_scorers_in_scikit_learn(self, at_once):
-        """By one scorer of all of them, and by a dict of scorers of one."""
+        """As one scorer with several metrics, and as a dict of single scorers."""
         names = ["ndcg@10", "neg_rmse"]
         scoring = make_ranking_scorer(names) if at_once else {name: get_scorer(name) for name in names}
         folds, model = {"scoring": scoring, "cv": QueryKFold(2)}, Ridge()
@@ -268,8 +268,8 @@ class TestMany:
         assert [*importance] == names
 
 
-def test_names_of_trackers_name_scorers_too():
-    """MLflow takes letters, digits and these, and paths that are in their shortest form; the values are the same."""
+def test_names_for_trackers_give_scorers():
+    """MLflow accepts letters, digits, some punctuation and normalized paths; the values are the same."""
     names = ["ndcg@10", "rbp(p=0.9)@5", "mrr", "neg_rmse"]
     model = Ridge().fit(X, Y)
     tracked = [*tracker_names(names).values()]
@@ -283,5 +283,5 @@ def test_names_of_trackers_name_scorers_too():
     assert [get_scorer(name) for name in tracked] == [get_scorer(name) for name in names]
 
 
-def test_a_metric_itself_is_called_as_its_function():
+def test_a_metric_object_has_the_name_of_its_function():
     assert repr(make_scorer(REGISTRY["ndcg"])).startswith("make_scorer(ndcg_score, ")

@@ -1,4 +1,4 @@
-"""Searches wherever they stand: our objective and whole queries, or refused with the way out."""
+"""Searches at any depth get our objective and whole queries, or are rejected with a way out."""
 
 import re
 
@@ -57,7 +57,7 @@ def scores_of(model, shuffled):
     return EVALUATOR.compare({"model": model}, X, y, qid=qid).y_score["model"]
 
 
-# --- one objective -------------------------------------------------------------------------------------------
+# --- our objective -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("routing", [True, False])
@@ -80,7 +80,7 @@ def scores_of(model, shuffled):
     ],
     ids=["bare", "pipeline", "pipelines", "search of a search", "int", "scorer", "dict"],
 )
-def test_a_search_is_set_up_where_it_stands(shuffled, model, same, routing):
+def test_a_search_is_set_up_at_any_depth(shuffled, model, same, routing):
     with sklearn.config_context(enable_metadata_routing=True):
         expected = scores_of(same, shuffled)
     with sklearn.config_context(enable_metadata_routing=routing):
@@ -88,7 +88,7 @@ def test_a_search_is_set_up_where_it_stands(shuffled, model, same, routing):
 
 
 def test_the_objective_decides(shuffled):
-    """A choice by R^2 differs from ours, so that the test above could fail."""
+    """Selection by R^2 gives another candidate, so the test above can fail."""
     X, y, qid = shuffled
     evaluator = RankingEvaluator("ndcg@5", cv=3)
     grid = {"estimator__min_samples_leaf": [1, 3, 10, 100], "estimator__max_features": [1, 2, 3, 6]}
@@ -116,7 +116,7 @@ def test_the_objective_decides(shuffled):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_a_search_that_cannot_be_set_up_is_refused(shuffled, model):
+def test_a_search_that_cannot_be_set_up_is_rejected(shuffled, model):
     X, y, qid = shuffled
     models = {"a": NeverFitted(), "b": model}
     for call in (
@@ -138,13 +138,13 @@ NEVER = QueryRanker(NeverFitted())
 
 
 @pytest.mark.parametrize("inner", [SEARCH, make_pipeline(StandardScaler(), SEARCH), TransformedTargetRegressor(SEARCH)])
-def test_query_ranker_refuses_searches(ranking, inner):
+def test_query_ranker_rejects_searches(ranking, inner):
     X, y, qid = ranking
     with pytest.raises(ValueError, match=rf"A search inside QueryRanker.*{WAY_OUT}"):
         QueryRanker(inner).fit(X, y, qid=qid)
 
 
-def test_a_whole_search_that_is_handed_qid_may_stand_deeper(shuffled):
+def test_a_complete_search_with_qid_may_be_deeper(shuffled):
     X, y, qid = shuffled
     model = TransformedTargetRegressor(by_hand(), func=np.log1p, inverse_func=np.expm1)
     assert EVALUATOR.cross_validate(model, X, y, qid=qid)["test_map"].min() > 0
@@ -163,7 +163,7 @@ def test_searches_of_features(shuffled, selector):
 
 
 @pytest.mark.parametrize("scoring", ["r2", ["r2"], {"a": "r2"}, sklearn.metrics.make_scorer(sklearn.metrics.r2_score)])
-def test_an_objective_without_queries_is_warned_of(shuffled, scoring):
+def test_an_objective_that_ignores_queries_warns(shuffled, scoring):
     X, y, qid = shuffled
     refit = {list: "r2", dict: "a"}.get(type(scoring), True)
     search = GridSearchCV(RANKER, GRID, scoring=scoring, refit=refit)
@@ -173,7 +173,7 @@ def test_an_objective_without_queries_is_warned_of(shuffled, scoring):
         EVALUATOR.search(search, X, y, qid=qid)
 
 
-def test_a_function_as_scoring_may_know_queries(with_index):
+def test_a_scoring_function_may_use_queries(with_index):
     def score(estimator, X, y):
         return get_scorer("map")(estimator, X, y)
 
@@ -182,17 +182,17 @@ def test_a_function_as_scoring_may_know_queries(with_index):
 
 
 @pytest.mark.parametrize("model", [RidgeCV(), LassoCV(), make_pipeline(StandardScaler(), LassoCV())])
-def test_models_that_tune_themselves_are_warned_of(shuffled, model):
+def test_models_that_tune_themselves_warn(shuffled, model):
     X, y, qid = shuffled
     with pytest.warns(UserWarning, match="chooses its parameters by an objective of its own.*use a GridSearchCV of"):
         EVALUATOR.compare({"a": model}, X, y, qid=qid)
 
 
-def test_other_parameters_named_cv_are_no_search(shuffled):
+def test_other_parameters_named_cv_are_not_searches(shuffled):
     X, y, qid = shuffled
     model = StackingRegressor([("a", Ridge())], final_estimator=Ridge(), cv=3)
     assert EVALUATOR.compare({"a": model, "b": Ridge()}, X, y, qid=qid).failures == {}
-    assert LogisticRegressionCV().cv is None  # it has the name that the warning goes by
+    assert LogisticRegressionCV().cv is None  # it has the name that the warning looks for
 
 
 @pytest.mark.parametrize("name", ["cv", "scoring", "ridge__cv"])
@@ -220,7 +220,7 @@ TORN = r"A splitter must keep queries whole.*QueryKFold.*tears \d+ of \d+ querie
     ],
     ids=["bare", "pipeline", "nested"],
 )
-def test_splitters_inside_are_refused(shuffled, cv, wrap):
+def test_inner_splitters_are_rejected(shuffled, cv, wrap):
     X, y, qid = shuffled
     model = wrap(GridSearchCV(NEVER, GRID, cv=cv))
     for call in (
@@ -234,7 +234,7 @@ def test_splitters_inside_are_refused(shuffled, cv, wrap):
 
 
 @pytest.mark.parametrize("kind", ["splitter", "list", "generator"])
-def test_search_refuses_what_tears(shuffled, kind):
+def test_search_rejects_splitters_that_tear_queries(shuffled, kind):
     X, y, qid = shuffled
     given = {"splitter": KFold(3), "list": [*KFold(3).split(X)], "generator": KFold(3).split(X)}[kind]
     with pytest.raises(ValueError, match=TORN):
@@ -242,7 +242,7 @@ def test_search_refuses_what_tears(shuffled, kind):
 
 
 @pytest.mark.parametrize("kind", ["list", "generator", "predefined", "evaluator's"])
-def test_search_takes_what_keeps_queries_whole(shuffled, kind):
+def test_search_accepts_splitters_that_keep_queries_whole(shuffled, kind):
     X, y, qid = shuffled
     folds = [*QueryKFold(3).split(X, groups=qid)]
     fold_of = np.empty(len(y), int)
@@ -258,7 +258,7 @@ def test_search_takes_what_keeps_queries_whole(shuffled, kind):
 
 
 @pytest.mark.parametrize("cv", [[(range(9), range(9, 12))], PredefinedSplit([0, 1] * 300)], ids=["list", "predefined"])
-def test_row_numbers_of_all_data_do_not_serve_inside(shuffled, cv):
+def test_row_numbers_of_all_data_are_rejected_inside(shuffled, cv):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match="QueryKFold"):
         EVALUATOR.compare({"a": GridSearchCV(NEVER, GRID, cv=cv)}, X, y, qid=qid)
@@ -285,11 +285,11 @@ def test_splitters_of_groups_get_the_queries(shuffled, cv):
     assert EVALUATOR.search(GridSearchCV(RANKER, GRID, cv=cv), X, y, qid=qid).best_score_ > 0
     by_default = RankingEvaluator("map", cv=cv).cross_validate(SEARCH, X, y, qid=qid)
     assert by_default["test_map"].mean() > 0.5
-    assert "qid" not in str(getattr(cv, "_metadata_request", ""))  # the splitter that was given is as it was
+    assert "qid" not in str(getattr(cv, "_metadata_request", ""))  # the given splitter is unchanged
 
 
-def test_a_search_remembers_the_ids_it_was_given(ranking):
-    """Not numbers made on the way, which would meet those of another test set."""
+def test_a_search_remembers_original_ids(ranking):
+    """Internal numbers would also occur in another test set."""
     X, y, qid = ranking
     train = qid >= 20
     found = EVALUATOR.search(SEARCH, X[train], y[train], qid=qid[train])
@@ -304,7 +304,7 @@ def test_a_search_remembers_the_ids_it_was_given(ranking):
 @pytest.mark.parametrize(
     "as_ids", [lambda q: [(i, "a") for i in q.tolist()], lambda q: [f"{i:03}" for i in q.tolist()]]
 )
-def test_ids_of_any_type_are_handed_on(ranking, as_ids):
+def test_ids_of_any_type_are_passed_on(ranking, as_ids):
     X, y, qid = ranking
     for n_jobs in (None, 2):
         evaluator = RankingEvaluator("map", cv=3, n_jobs=n_jobs)
@@ -360,7 +360,7 @@ BARE = {
 
 
 @pytest.mark.parametrize(("search", "call", "in_ranker"), BARE.values(), ids=BARE)
-def test_a_search_over_a_bare_model_is_refused_with_the_call_that_works(shuffled, search, call, in_ranker):
+def test_a_search_over_a_bare_model_is_rejected_with_the_right_call(shuffled, search, call, in_ranker):
     X, y, qid = shuffled
     for run in (
         lambda: EVALUATOR.search(search, X, y, qid=qid),
@@ -430,7 +430,7 @@ def test_halving_tunes_by_the_first_metric(shuffled):
         RandomizedSearchCV(HalvingGridSearchCV(NEVER, GRID), {"factor": [2]}, n_iter=1),
     ],
 )
-def test_halving_over_rows_is_refused_anywhere(shuffled, model):
+def test_halving_over_rows_is_rejected_at_any_depth(shuffled, model):
     X, y, qid = shuffled
     for call in (
         lambda: EVALUATOR.compare({"a": model}, X, y, qid=qid),
@@ -448,14 +448,14 @@ def test_halving_inside_a_comparison(shuffled):
     assert EVALUATOR.compare({"a": halving, "b": make_pipeline(halving)}, X, y, qid=qid).failures == {}
 
 
-def test_a_search_of_features_that_is_the_model(shuffled):
+def test_a_search_of_features_as_the_model(shuffled):
     cv, scoring = QueryKFold(RFECV(Ridge()).cv or 3), make_ranking_scorer("ndcg", k=5)
     same = scores_of(RFECV(QueryRanker(Ridge()), scoring=scoring, cv=cv), shuffled)
     np.testing.assert_allclose(scores_of(RFECV(Ridge()), shuffled), same)
 
 
 class ByFirstColumn(KFold):
-    """Whole queries by a column of X, which has their numbers."""
+    """Keeps queries whole by a column of X with their numbers."""
 
     def split(self, X, y=None, groups=None):
         number = X[:, 0].astype(int)
@@ -463,7 +463,7 @@ class ByFirstColumn(KFold):
             yield np.flatnonzero(number % self.n_splits != fold), np.flatnonzero(number % self.n_splits == fold)
 
 
-def test_a_splitter_that_knows_no_queries_may_keep_them_whole(shuffled):
+def test_a_splitter_without_qid_may_keep_queries_whole(shuffled):
     X, y, qid = shuffled
     X = np.column_stack([np.unique(qid, return_inverse=True)[1], X])
     selector = RFECV(Ridge(), cv=ByFirstColumn(3), scoring=make_ranking_scorer("ndcg", k=5))

@@ -1,4 +1,4 @@
-"""Splits by query, by what is coarser than a query, and by time."""
+"""Splits by query, by clusters of queries, and by time."""
 
 import copy
 
@@ -45,7 +45,7 @@ BY_TIME = [
 
 @pytest.fixture
 def rows(shuffled):
-    """X, y, qid, and by row the user (one of nine) and the time (an int; some queries share one) of its query."""
+    """X, y, qid, and for each row the user (one of nine) and time (an int, shared by some queries) of its query."""
     X, y, qid = shuffled
     number = np.unique(qid, return_inverse=True)[1]
     return X, y, qid, np.array([f"user{n % 9}" for n in number]), (number * 7 % 40) // 2
@@ -74,7 +74,7 @@ def test_clusters_are_on_one_side(splitter, rows, rng):
     assert sets(splitter, X, qid[order], clusters=users[order]) == sets(splitter, X, qid, clusters=users)
 
 
-def test_folds_of_clusters_are_those_of_group_k_fold(rows):
+def test_folds_of_clusters_match_group_k_fold(rows):
     X, _, qid, users, _ = rows
     for ours, theirs in zip(QueryKFold(4).split(X, None, qid, users), GroupKFold(4).split(X, None, users), strict=True):
         np.testing.assert_array_equal(ours[1], theirs[1])
@@ -87,7 +87,7 @@ def test_sizes_count_clusters(rows):
 
 
 def test_both_sizes_of_random_halves(rows):
-    """What is given of one side leaves the rest to the other; of both, some queries are in neither."""
+    """If one size is given, the other is the rest; with both sizes, some queries are in neither."""
     X, _, qid, users, _ = rows
     n = len(np.unique(qid))
     for sizes, expected in (
@@ -184,11 +184,11 @@ def test_train_before_test_after(splitter, rows, rng):
 @pytest.mark.parametrize(
     "arguments", [{}, {"test_size": 3}, {"max_train_size": 4}, {"gap": 2, "test_size": 2}], ids=repr
 )
-def test_folds_are_those_of_time_series_split(arguments):
-    """Where each query has one row and a time of its own; a step of time is a query, so gaps are the same, too."""
+def test_folds_match_time_series_split(arguments):
+    """If each query has one row and its own time, a unit of time is a query, so gaps agree as well."""
     X = np.zeros((20, 1))
     ours, theirs = (s(4, **arguments) for s in (QueryTimeSeriesSplit, TimeSeriesSplit))
-    gap = {"gap": arguments["gap"] + 1} if "gap" in arguments else {}  # between the two that it lies between
+    gap = {"gap": arguments["gap"] + 1} if "gap" in arguments else {}  # halfway between its neighbors
     ours = QueryTimeSeriesSplit(4, **(arguments | gap))
     for a, b in zip(ours.split(X, groups=range(20), time=[*range(20)]), theirs.split(X), strict=True):
         assert [x.tolist() for x in a] == [x.tolist() for x in b]
@@ -206,20 +206,20 @@ def test_too_many_splits():
 
 
 def test_one_of_several_test_sets_would_be_empty():
-    """Three queries of one time are on one side, so two of the three test sets would begin with them."""
+    """Three queries share a time and stay together, so two of the three test sets would begin with them."""
     with pytest.raises(ValueError, match="a set would be empty"):
         next(QueryTimeSeriesSplit(3, test_size=1).split([[0]] * 6, groups=range(6), time=[0, 1, 2, 2, 2, 3]))
 
 
-def test_of_queries_of_one_time_the_last_ids_are_trained_on():
+def test_the_last_ids_of_equal_times_are_in_training():
     time = [*np.random.default_rng(0).integers(0, 3, 200).tolist(), 3]
     splitter = QueryTimeSeriesSplit(1, test_size=1, max_train_size=7)
     ((train, _),) = splitter.split([[0]] * 201, groups=range(201), time=time)
     assert train.tolist() == [i for i in range(200) if time[i] == 2][-7:]
 
 
-def test_levels_of_the_index_and_what_is_given_must_agree():
-    """Times have an order, and names of clusters have none."""
+def test_levels_of_the_index_must_agree_with_arguments():
+    """Times have an order, and names of clusters have no order."""
     pd = pytest.importorskip("pandas")
     levels = {"qid": [1, 2, 3, 4], "clusters": [*"bbaa"], "time": [2, 1, 3, 4]}
     y = pd.Series(range(4), index=pd.MultiIndex.from_arrays([*levels.values()], names=[*levels]))
@@ -276,7 +276,7 @@ def test_unknown_arguments():
                 splitter.split([[0]] * 2, **{name: [1, 2]})
 
 
-def test_as_splitters_of_scikit_learn_are():
+def test_splitters_behave_like_those_of_scikit_learn():
     splitter = QueryTimeSeriesSplit(3, gap=np.timedelta64(7, "D"))
     assert "gap=np.timedelta64(7,'D')" in repr(splitter)
     assert repr(sklearn.clone(splitter, safe=False)) == repr(splitter)
@@ -316,7 +316,7 @@ def test_one_split_of_rows_in_another_order(rows, rng):
     [{}, {"test_size": 7}, {"train_size": 0.5}, {"train_size": 30}, {"test_size": 0.2, "train_size": 0.3}],
     ids=repr,
 )
-def test_sizes_are_those_of_train_test_split(sizes, rows):
+def test_sizes_match_train_test_split(sizes, rows):
     *_, qid, _, _ = rows
     ids = np.unique(qid)
     expected = [len(part) for part in train_test_split(ids, **sizes)]
@@ -378,7 +378,7 @@ def test_one_split_of_clusters_in_the_index(rows):
         (lambda X, y, q: query_train_test_split(X, y, qid=q, clusters=[1, 2, 2, 2]), ValueError, "lie in one cluster"),
     ],
 )  # fmt: skip
-def test_one_split_refuses(call, error, message):
+def test_errors_of_one_split(call, error, message):
     with pytest.raises(error, match=message):
         call(np.zeros((4, 1)), [0, 1, 0, 1], [*"aabb"])
 
@@ -401,7 +401,7 @@ def test_one_split_reads_labels(rows):
             query_train_test_split(*arrays, qid=given)
 
 
-def test_leaving_out_a_query_tears_clusters_of_the_index_too():
+def test_leave_one_query_out_tears_clusters_in_the_index():
     pd = pytest.importorskip("pandas")
     levels = [["a", "b", "b"], ["u", "u", "u"]]
     labels = pd.Series([0, 1, 0], index=pd.MultiIndex.from_arrays(levels, names=["qid", "clusters"]))
@@ -410,7 +410,7 @@ def test_leaving_out_a_query_tears_clusters_of_the_index_too():
 
 
 @pytest.mark.parametrize("size", [0, 0.0, 1.0])
-def test_a_share_is_not_nothing_and_not_all(size):
+def test_a_share_is_more_than_0_and_less_than_1(size):
     with pytest.raises(ValueError, match="a number between 0 and 1, exclusive, their share, or None. Got [01]"):
         QueryShuffleSplit(test_size=size)
 

@@ -1,4 +1,4 @@
-"""Times and gaps of `QueryTimeSeriesSplit`: in any container, of any zone, and what is none."""
+"""Times and gaps of `QueryTimeSeriesSplit`: in any container, with any time zone, and invalid ones."""
 
 import datetime
 
@@ -16,7 +16,7 @@ def test_times_in_any_container():
     qid, X = [*"aabcddef"], np.zeros((8, 1))
     expected = [[a.tolist(), b.tolist()] for a, b in QueryTimeSeriesSplit(3, gap=2).split(X, groups=qid, time=days)]
     assert expected[0] == [[2, 4, 5], [6]], "a day left out between"
-    dates = np.datetime64("2024-03-30") + days.astype("m8[D]")  # over the change to summer time
+    dates = np.datetime64("2024-03-30") + days.astype("m8[D]")  # across the change to summer time
     stamps = pd.Series(dates).dt.tz_localize("Europe/Berlin")
     moments = [datetime.datetime(2024, 3, 30, tzinfo=datetime.UTC) + datetime.timedelta(int(d)) for d in days]
     numbers = [days, days.tolist(), days.astype("u1"), days / 1, pd.Series(days, dtype="Int64"), [*map(np.int64, days)]]
@@ -32,14 +32,14 @@ def test_times_in_any_container():
         assert [[a.tolist(), b.tolist()] for a, b in found] == expected, (gap, time)
 
 
-def test_a_gap_as_long_as_all_time_leaves_what_came_first():
+def test_a_gap_as_long_as_all_time_leaves_the_first_queries():
     for gap, time in ((2, [0, 1, 2]), (2.5, [0, 1, 2.5]), (np.timedelta64(2, "D"), DAYS[:3])):
         ((train, test),) = QueryTimeSeriesSplit(1, test_size=1, gap=gap).split([[0]] * 3, groups=range(3), time=time)
         assert (train.tolist(), test.tolist()) == ([0], [2])
 
 
-def test_time_zones_are_one_moment():
-    """02:30 in Berlin comes twice in that night; the two are an hour apart."""
+def test_times_of_several_zones_are_moments():
+    """02:30 in Berlin occurs twice in that night, one hour apart."""
     pd = pytest.importorskip("pandas")
     moments = pd.to_datetime(["2024-10-27 00:30", "2024-10-27 01:30", "2024-10-27 02:30"], utc=True)
     local = pd.Series(moments).dt.tz_convert("Europe/Berlin")
@@ -108,7 +108,7 @@ def test_invalid_gaps(gap, time, message):
         next(QueryTimeSeriesSplit(2, gap=gap).split([[0]] * 12, groups=range(12), time=time))
 
 
-def test_times_of_several_zones_are_compared_as_moments():
+def test_mixed_time_zones_are_compared_as_moments():
     zones = [datetime.timezone(datetime.timedelta(hours=h)) for h in (9, 0, -9)]
     time = [
         datetime.datetime(2024, 1, 1, 12 - i, tzinfo=zone) for i, zone in enumerate(zones)
@@ -117,7 +117,7 @@ def test_times_of_several_zones_are_compared_as_moments():
     assert (train.tolist(), test.tolist()) == ([0, 1], [2])
 
 
-def test_a_gap_of_nothing():
+def test_a_gap_of_zero():
     time = np.datetime64("2024-01-01T00:00:00.000") + np.arange(4)
     for gap in (0, np.timedelta64(0, "D"), datetime.timedelta(0)):
         ((train, test),) = QueryTimeSeriesSplit(1, test_size=1, gap=gap).split([[0]] * 4, groups=range(4), time=time)

@@ -1,4 +1,4 @@
-"""A query cut in two by a splitter is noticed where it is scored; what is not torn is not refused."""
+"""A query torn by a splitter is detected when it is scored; whole queries are never rejected."""
 
 import pickle
 
@@ -29,7 +29,7 @@ SCORING = {"one": SCORER, "many": make_ranking_scorer(["ndcg@5", "map"]), "dict"
 
 @pytest.fixture(params=["routing", "index"])
 def data(request, shuffled):
-    """X, y and the keywords that carry qid, both ways."""
+    """X, y and the keywords for qid, in both configurations."""
     X, y, qid = shuffled
     if request.param == "index":
         yield X, pd.Series(y, index=pd.Index(qid, name="qid")), {}
@@ -40,13 +40,13 @@ def data(request, shuffled):
 
 @pytest.mark.parametrize("scoring", SCORING.values(), ids=SCORING)
 @pytest.mark.parametrize("cv", [KFold(5, shuffle=True, random_state=0), KFold(2), [(range(100), range(100, 200))]])
-def test_plain_splitters_are_refused(data, scoring, cv):
+def test_plain_splitters_are_rejected(data, scoring, cv):
     X, y, qid = data
     with pytest.raises(ValueError, match=rf"QueryKFold.*Got \d+ of \d+ {TORN}"):
         cross_validate(RANKER, X, y, scoring=scoring, cv=cv, error_score="raise", **qid)
 
 
-def test_never_a_number_where_errors_become_nan(data):
+def test_torn_queries_raise_even_if_errors_become_nan(data):
     X, y, qid = data
     with pytest.warns(UserWarning, match=TORN):
         scores = cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), **qid)
@@ -54,7 +54,7 @@ def test_never_a_number_where_errors_become_nan(data):
 
 
 @pytest.mark.slow
-def test_other_processes_notice_too(data):
+def test_other_processes_detect_torn_queries(data):
     X, y, qid = data
     with pytest.raises(ValueError, match=TORN):
         cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), n_jobs=2, error_score="raise", **qid)
@@ -127,7 +127,7 @@ def test_halves_of_equal_size(rng, size, model):
         cross_val_score(model, X, y, scoring=SCORER, cv=KFold(2), error_score="raise")
 
 
-# --- what is not torn ----------------------------------------------------------------------------------------
+# --- whole queries -----------------------------------------------------------------------------------------------
 
 
 def containers(X):
@@ -145,8 +145,8 @@ def containers(X):
 
 @pytest.mark.parametrize("name", ["array", "float32", "list", "sparse", "coo", "frame", "polars"])
 @pytest.mark.parametrize("model", [RANKER, make_pipeline(MaxAbsScaler(), RANKER)], ids=["bare", "pipeline"])
-def test_rows_of_the_fit_are_scored(shuffled, name, model):
-    """In any order, with other labels or other features, but not both, and not with fewer rows."""
+def test_training_rows_can_be_scored(shuffled, name, model):
+    """In any order, with other labels or other features, but not with both, and not with fewer rows."""
     X, y, qid = shuffled
     rows = np.random.default_rng(0).permutation(len(y))
     features, again = containers(X)[name], containers(X[rows])[name]
@@ -165,15 +165,15 @@ def test_rows_of_the_fit_are_scored(shuffled, name, model):
 
 
 def test_steps_that_round_differently(shuffled):
-    """PCA transforms what it was fitted on in another way than other rows."""
+    """PCA transforms its training rows by another computation than other rows."""
     X, y, qid = shuffled
     with sklearn.config_context(enable_metadata_routing=True):
         fitted = make_pipeline(StandardScaler(), make_pipeline(PCA(3), RANKER)).fit(X, y, qid=qid)
         assert SCORER(fitted, X[::-1], y[::-1] > 0, qid=qid[::-1]) > 0
 
 
-def test_features_that_are_no_numbers(shuffled):
-    """A frame is told apart by its numbers, if it has any, else by what is in its cells."""
+def test_features_that_are_not_numbers(shuffled):
+    """A frame is identified by its numbers; without numeric columns, by the content of its cells."""
     X, y, qid = shuffled
     names = pd.DataFrame({"a": pd.Categorical([f"n{i}" for i in range(len(y))])})
     mixed = pd.DataFrame({"x": X[:, 0], "missing": np.where(X[:, 1] > 0, np.nan, 1.0), "a": names["a"]})
@@ -186,8 +186,8 @@ def test_features_that_are_no_numbers(shuffled):
                 SCORER(fitted, frame[::-1], y[::-1] + 1, qid=qid)
 
 
-def test_features_that_no_array_holds(ranking):
-    """Ragged lists are judged by their labels; they do not fail a fit."""
+def test_features_that_fit_no_array(ranking):
+    """Ragged lists are identified by their labels; they do not fail a fit."""
     _, y, qid = ranking
     X = [[1] * (i % 5) for i in range(len(y))]
     with sklearn.config_context(enable_metadata_routing=True):
@@ -198,7 +198,7 @@ def test_features_that_no_array_holds(ranking):
 
 
 class OfNothing(Ridge):
-    """Looks at no feature."""
+    """Ignores the features."""
 
     def fit(self, X, y):
         return super().fit(np.zeros((len(y), 1)), y)
@@ -217,7 +217,7 @@ def test_importance_on_the_training_set(with_index, shuffled):
 
 
 def test_importance_on_other_queries(ranking):
-    """Numbers of queries inside do not meet those of the training set."""
+    """Internal numbers of queries are not confused with those of the training set."""
     X, y, qid = ranking
     train = qid < 20
     model = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
@@ -262,7 +262,7 @@ def test_categories_and_texts(ranking):
                 SCORER(fitted, X[::2], y[::2], qid=ids)
 
 
-def test_a_fresh_fit_forgets(ranking):
+def test_a_new_fit_forgets_the_queries(ranking):
     X, y, qid = ranking
     ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -285,7 +285,7 @@ def test_held_out_and_undrawn_queries_are_remembered(ranking):
             SCORER(ranker, X[one][1:], y[one][1:], qid=qid[one][1:])
 
 
-def test_a_scorer_is_what_scikit_learn_makes():
+def test_a_scorer_from_make_scorer():
     assert isinstance(SCORER, type(make_scorer(max)))
     for other in (pickle.loads(pickle.dumps(SCORER)), clone(SCORER, safe=False)):
         assert type(other) is type(SCORER)
@@ -303,7 +303,7 @@ def test_pictures_of_a_torn_test_set(ranking):
         CutoffDisplay.from_estimator(ranker, X[::2], y[::2], qid=qid[::2])
 
 
-# --- qid that routing lost -----------------------------------------------------------------------------------
+# --- qid without routing -----------------------------------------------------------------------------------------
 
 
 def test_qid_passed_while_routing_is_off(ranking):
@@ -335,8 +335,8 @@ def test_names_of_grades_have_hashes():
     assert found[0] == found[2] != found[1]
 
 
-def test_hashes_of_labels_are_the_same_in_every_version():
-    """A ranker that is loaded from a file knows its queries again."""
+def test_hashes_of_labels_do_not_depend_on_the_version():
+    """A ranker loaded from a file recognizes its queries."""
     one = [0, 17939905552214031327, 11119358590593779912, 12195028278565624174, 0]
     assert hash_rows(np.array([0, 1, 2.5, -3, -0.0])).tolist() == one
     two = [10406199853908954186, 12828917829704901894, 17939905552214031327]
@@ -344,7 +344,7 @@ def test_hashes_of_labels_are_the_same_in_every_version():
     assert hash_rows(np.array(["good", "bad"])).tolist() == [70012912, 3378676062]
 
 
-def test_projections_of_features_are_the_same_in_every_version():
+def test_projections_of_features_do_not_depend_on_the_version():
     nan, inf, a, b, c = np.nan, np.inf, 1.1369616873214543, 0.7697867137638703, 0.5409735239361947
     rows = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 2, -3.5]])
     expected = [a, b, c, a + 2 * b - 3.5 * c]

@@ -1,4 +1,4 @@
-"""Each fold's scores as they come: told to a function and on progress bars, the same as in the results."""
+"""Scores of each fold during a run: passed to a function and shown on progress bars, equal to the results."""
 
 import pickle
 import time
@@ -22,7 +22,7 @@ class Stopped(Exception):
 
 
 class Records(Ridge):
-    """Ridge that writes down each fit, in whatever process."""
+    """Ridge that records each fit, in any process."""
 
     def __init__(self, path=None, seconds=0.0):
         super().__init__()
@@ -51,11 +51,11 @@ def stop_after(n_folds):
     return told, on_fold
 
 
-# --- what is told --------------------------------------------------------------------------------------------
+# --- on_fold ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_cross_validate_tells_what_it_returns(shuffled, n_jobs):
+def test_cross_validate_passes_its_results(shuffled, n_jobs):
     X, y, qid = shuffled
     told = []
     evaluator = RankingEvaluator(METRICS, cv=3, n_jobs=n_jobs)
@@ -67,7 +67,7 @@ def test_cross_validate_tells_what_it_returns(shuffled, n_jobs):
         assert min(one.scores["rmse"], one.scores["ndcg@5"]) > 0
 
 
-def test_told_scores_are_those_of_a_loop(shuffled):
+def test_passed_scores_match_a_loop(shuffled):
     X, y, qid = shuffled
     told = []
     RankingEvaluator(METRICS, cv=3).cross_validate(Ridge(), X, y, qid=qid, on_fold=told.append)
@@ -78,7 +78,7 @@ def test_told_scores_are_those_of_a_loop(shuffled):
         assert one.scores["rmse"] == pytest.approx(by_hand["rmse"], rel=1e-12)
 
 
-def test_compare_tells_model_by_model(shuffled):
+def test_compare_passes_scores_model_by_model(shuffled):
     X, y, qid = shuffled
     told, models = [], {"weak": Ridge(1e6), "strong": Ridge()}
     report = RankingEvaluator(METRICS, cv=3).compare(models, X, y, qid=qid, on_fold=told.append)
@@ -89,7 +89,7 @@ def test_compare_tells_model_by_model(shuffled):
         assert one.scores["rmse"] > 0
 
 
-def test_telling_changes_nothing(shuffled):
+def test_on_fold_has_no_effect_on_results(shuffled):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(METRICS, cv=3)
     plain, watched = (evaluator.cross_validate(Ridge(), X, y, qid=qid, on_fold=f) for f in (None, spoil))
@@ -129,7 +129,7 @@ def test_fold_scores_are_values():
 
 @pytest.mark.parametrize(("n_jobs", "most_fits"), [(None, 2), (2, 19)])
 @pytest.mark.slow
-def test_an_exception_stops_the_fits_that_remain(shuffled, tmp_path, n_jobs, most_fits):
+def test_an_exception_stops_the_remaining_fits(shuffled, tmp_path, n_jobs, most_fits):
     X, y, qid = shuffled
     path = tmp_path / "fits"
     told, on_fold = stop_after(2)
@@ -191,7 +191,7 @@ def test_the_bar_shows_the_first_metric_of_each_fold(shuffled, capsys):
     ],
     ids=lambda search: type(search).__name__,
 )
-def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
+def test_scikit_learn_shows_the_bar_of_a_search(shuffled, search, capsys):
     pytest.importorskip("rich")
     X, y, qid = shuffled
     found = RankingEvaluator("map", cv=2, progress=True).search(search, X, y, qid=qid)
@@ -204,7 +204,7 @@ def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
-def test_callbacks_of_the_user_stay(shuffled):
+def test_callbacks_of_the_user_are_kept(shuffled):
     callback = pytest.importorskip("sklearn.callback").ScoringMonitor(scoring="r2")
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 2.0]}).set_callbacks(callback)
     X, y, qid = shuffled
@@ -223,7 +223,7 @@ def test_the_bar_of_a_search_names_the_extra(shuffled, monkeypatch):
 
 
 @pytest.mark.skipif(HAS_CALLBACKS, reason="there are callbacks")
-def test_a_search_that_cannot_be_shown_says_so(shuffled):
+def test_a_search_without_a_bar_says_so(shuffled):
     X, y, qid = shuffled
     with pytest.warns(UserWarning, match="callbacks of scikit-learn 1.9"):
         RankingEvaluator("map", cv=2, progress=True).search(

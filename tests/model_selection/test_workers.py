@@ -1,4 +1,4 @@
-"""Other processes: metrics of a script or notebook travel there, and the evaluator takes each backend of joblib."""
+"""Worker processes: metrics of scripts and notebooks are sent to them, and each joblib backend works."""
 
 import subprocess
 import sys
@@ -78,8 +78,8 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["script", "notebook"])
-def test_a_metric_of_the_main_module_travels_to_workers(kind, tmp_path):
-    """A notebook has no file that a worker could run either."""
+def test_a_metric_of_the_main_module_reaches_workers(kind, tmp_path):
+    """A notebook has no file that a worker could run."""
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     command, code = ([str(path)], None) if kind == "script" else (["-"], PROGRAM)
@@ -91,7 +91,7 @@ BACKENDS = ["loky", "threading", "multiprocessing", "sequential"]
 
 
 class Counted(BaseEstimator):
-    """Ranks by the first feature; each fit leaves a file."""
+    """Ranks by the first feature; each fit writes a file."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -107,7 +107,7 @@ class Counted(BaseEstimator):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_each_backend_gives_the_same(backend, ranking):
+def test_each_backend_gives_the_same_results(backend, ranking):
     X, y, qid = ranking
     models = {"a": Ridge(), "b": Ridge(100.0)}
     expected = RankingEvaluator(["ndcg@5", "map"], cv=3).compare(models, X, y, qid=qid)
