@@ -1,4 +1,4 @@
-"""Metrics in CatBoost's training loop, which knows no queries: those of the pools that the metric was made with."""
+"""Metrics in CatBoost's training loop, which passes no queries: they come from the pools given to the metric."""
 
 import pickle
 
@@ -29,7 +29,7 @@ def stages(model, rows=VALID):
 
 
 @pytest.mark.parametrize("metric", ["map@10", "rmse", "relevance_position(replace_undefined_by=0)"])
-def test_values_and_round_are_those_of_staged_predictions(metric):
+def test_catboost_values_and_round_match_staged_predictions(metric):
     valid, train = pool(VALID), pool(TRAIN)
     model = fit(catboost_metric(metric, [valid, train]), valid, train, use_best_model=False)
     values, curve = model.evals_result_, by_hand(metric, stages(model))
@@ -51,7 +51,7 @@ def test_several_pools_and_a_second_training():
 
 
 def test_training_rows_in_an_order_of_catboosts_own():
-    """With categorical features it shuffles the training rows, and not those of eval_set."""
+    """With categorical features CatBoost shuffles the training rows, but not those of eval_set."""
     frames = [pd.DataFrame(X).assign(c=np.where(X[:, 1] > 0, "a", "b")) for X in (TRAIN[0], VALID[0])]
     train, valid = (pool((X, *rows[1:]), cat_features=["c"]) for X, rows in zip(frames, (TRAIN, VALID), strict=True))
     model = fit(catboost_metric("map", [train, valid]), valid, train, use_best_model=False)

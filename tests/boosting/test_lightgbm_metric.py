@@ -1,4 +1,4 @@
-"""Metrics in LightGBM's training loops: their values, the round they choose, and what is refused."""
+"""Metrics in LightGBM's training loops: values, the best round, and errors."""
 
 import gc
 
@@ -75,7 +75,7 @@ def test_values_and_round_of_lgbm_ranker():
     assert stopped.best_iteration_ - 1 == first_best(curve, 3)
 
 
-def test_metrics_of_its_own_may_be_watched():
+def test_built_in_metrics_may_be_watched():
     model = ranker([lightgbm_metric("map@10"), "ndcg"])
     assert {"map@10", "ndcg@1"} < set(model.evals_result_["valid_0"])
     _, values = train(lightgbm_metric({"our_ndcg@3": "ndcg@3"}), params={**PARAMS, "metric": "ndcg", "eval_at": [3]})
@@ -83,7 +83,7 @@ def test_metrics_of_its_own_may_be_watched():
 
 
 def test_folds_of_cv():
-    """Means over folds of whole queries, LightGBM's own and ours, and none over torn ones."""
+    """Means over folds of whole queries for LightGBM's metric and ours, and an error for torn queries."""
     X, y, qid, _ = TRAIN
     metric, folds = lightgbm_metric("map@10"), [*QueryKFold(3).split(X, y, groups=qid)]
     for given in (folds, QueryKFold(3)):
@@ -103,7 +103,7 @@ def test_folds_of_cv():
 
 
 def test_lightgbm_constant_first_tree():
-    """LightGBM's own metric ranks equal scores by row; ours is the mean over their orders."""
+    """LightGBM's own metric breaks ties by row; ours is the mean over the orders of tied rows."""
     y, qid, sizes = BEST_FIRST
     X = np.zeros((len(y), 1))
     data = lgb.Dataset(X, y, group=sizes), lgb.Dataset(X, y, group=sizes)
@@ -128,7 +128,7 @@ def test_lightgbm_data_without_queries():
 
 
 def test_lightgbm_weights():
-    """Those that are constant in a query weigh the queries; others weigh none, and are refused."""
+    """Weights that are constant within queries weight the queries; others are rejected."""
     _, y, qid, _ = VALID
     weight = 1.0 + qid % 3
     booster, values = train(lightgbm_metric("map@10"), weight=weight)
@@ -140,7 +140,7 @@ def test_lightgbm_weights():
 
 
 class Elsewhere:
-    """A data set such as LightGBM's, whose labels and groups can be set."""
+    """A data set like LightGBM's, with labels and groups that can be set."""
 
     def __init__(self, y, sizes, weight=None):
         self.arrays = [np.asarray(y, dtype=np.float32), np.asarray(sizes), weight]

@@ -1,4 +1,4 @@
-"""What metrics of training loops have in common: names, equality, copies, threads."""
+"""Shared behavior of metrics in training loops: names, equality, copies, threads."""
 
 import copy
 import pickle
@@ -43,15 +43,15 @@ def test_of_different_libraries():
     assert lightgbm_metric("map") != xgboost_metric("map")
 
 
-def test_queries_without_rows_are_none():
+def test_empty_queries_are_ignored():
     assert lightgbm_metric("mrr")(Y, SCORES, None, np.array([2, 0, 2, 1, 0])) == lightgbm_metric("mrr")(
         Y, SCORES, None, SIZES
     )
 
 
 @pytest.mark.parametrize(("undefined", "of_some", "of_none"), [(0.5, 2.5 / 3, 0.5), (np.nan, 1.0, None)])
-def test_queries_where_the_metric_is_undefined(undefined, of_some, of_none):
-    """A round is without a value only where all queries are, and their value is not replaced."""
+def test_queries_without_a_defined_value(undefined, of_some, of_none):
+    """A round has no value only if all queries are undefined and undefined values are not replaced."""
     metric = lightgbm_metric("mrr", replace_undefined_by=undefined)
     assert metric(np.array([0.0, 0, 1, 0, 2]), SCORES, None, SIZES)[1] == of_some
     if of_none is not None:
@@ -94,7 +94,7 @@ def test_threads():
     assert one[1] == evaluate(y, scores, qid=np.repeat(np.arange(30_000), 10), metrics="ndcg@10").mean()["ndcg@10"]
 
 
-def test_one_metric_in_several_threads():
+def test_a_metric_in_several_threads():
     metric = lightgbm_metric("mrr")
     labels = [np.roll(Y, i) for i in range(5)]
     expected = [lightgbm_metric("mrr")(y, SCORES, None, SIZES) for y in labels]
@@ -105,7 +105,7 @@ def test_one_metric_in_several_threads():
 
 
 def test_all_documents_relevant():
-    """Said once for each data set, not in each round."""
+    """One warning for each data set, not for each round."""
     metric, y, sizes = lightgbm_metric("map"), np.tile([1.0, 2, 3], 20), np.full(20, 3)
     with pytest.warns(RankingWarning, match="every document is relevant"):
         metric(y, -y, None, sizes)
@@ -113,7 +113,7 @@ def test_all_documents_relevant():
 
 
 def test_labels_changed_in_place_are_seen():
-    """Labels of a type that is kept as it is, too: the ideal order is theirs, and not that of before."""
+    """Also for labels whose type is kept: the ideal order follows new labels, not the old ones."""
     metric, scores, sizes = lightgbm_metric("ndcg(gain=linear)@1"), np.array([2.0, 1, 2, 1]), np.array([2, 2])
     for dtype in (np.float64, np.float32):
         label = np.array([1, 0, 1, 0], dtype=dtype)

@@ -1,4 +1,4 @@
-"""Metrics in XGBoost's training loops: their values, the round they choose, and what is refused."""
+"""Metrics in XGBoost's training loops: values, the best round, and errors."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_early_stopping_has_the_name_and_direction_of_the_metric(metric, name, m
     assert booster.best_iteration == first_best(values["valid"][name], 3, maximize)
 
 
-def test_early_stopping_by_one_of_several_metrics():
+def test_early_stopping_by_a_chosen_metric():
     both = xgboost_metric(["map@10", "rmse"])
     booster, values = train(both, rounds=25, callbacks=[xgboost_early_stopping("map@10", 4)])
     assert booster.best_iteration == first_best(values["valid"]["map@10"], 4)
@@ -105,7 +105,7 @@ def test_early_stopping_by_one_of_several_metrics():
 
 
 def test_names_without_blanks():
-    """XGBoost reads its values back from a line of text, whose words it splits at colons."""
+    """XGBoost parses its values from a line of text, and splits words at colons."""
     _, values = train(xgboost_metric("ndcg(gain=linear, ties=worst)@10"), rounds=2)
     assert [*values["valid"]][-1] == "ndcg(gain=linear,ties=worst)@10"
     with pytest.raises(ValueError, match="a name must have none. Got 'NDCG:top=10'"):
@@ -145,7 +145,7 @@ def test_queries_of_every_kind_of_matrix(how):
 
 
 def test_xgboost_constant_first_tree():
-    """XGBoost's own metric ranks equal scores by row; ours is the mean over their orders."""
+    """XGBoost's own metric breaks ties by row; ours is the mean over the orders of tied rows."""
     y, qid, _ = BEST_FIRST
     data, values = xgb.DMatrix(np.zeros((len(y), 1)), y, qid=qid), {}
     xgb.train(
@@ -167,7 +167,7 @@ def test_xgboost_data_without_queries():
 
 @pytest.mark.parametrize("name", ["XGBRanker", "XGBRegressor", "XGBClassifier"])
 def test_models_for_scikit_learn(name):
-    """XGBRanker would call the metric once a query, and score a query of one document 1.0; the others have none."""
+    """XGBRanker would call the metric once per query, and score a query of one document 1.0; the others get nan."""
     model = getattr(xgb, name)(n_estimators=1, n_jobs=1, eval_metric=xgboost_metric("map@10"))
     queries = {"qid": TRAIN[2], "eval_qid": [VALID[2]]} if name == "XGBRanker" else {}
     with pytest.raises(TypeError, match=r"QueryRanker\(XGBRanker\(...\), eval_metric='map@10'"):

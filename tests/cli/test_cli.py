@@ -1,4 +1,4 @@
-"""The command line: what it prints, where it puts the rest, and how it fails."""
+"""The command line: printed output, written files, and errors."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def cli(capsys):
-    """Call the command line; output, errors, and that the exit code is what it must be."""
+    """Run the command line and check the exit code; return output and errors."""
 
     def call(*words, code=0):
         try:
@@ -64,8 +64,8 @@ def test_evaluate_command(files, cli):
     assert err.splitlines()[0] == first
 
 
-def test_the_standard_error_has_counts_only_where_something_is_missing_or_tied(files, cli):
-    """Before the line that says what the numbers are."""
+def test_standard_error_counts_missing_and_tied_documents(files, cli):
+    """The counts come before the line about conventions."""
     (files / "qrels").write_text("301 0 a 1\n302 0 a 1\n302 0 b 0\n")
     (files / "run").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 2 t\n302 Q0 b 2 1 t\n302 Q0 c 3 0 t\n")
     (files / "other").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 3 t\n302 Q0 b 2 1 t\n302 Q0 c 3 1 t\n")
@@ -161,7 +161,7 @@ def test_command_missing_queries(files, cli):
 
 
 def test_files_of_other_forms_and_chunks(files, cli):
-    """Judgements of BEIR, a run in JSON, and a file that says what documents chunks belong to."""
+    """Judgements of BEIR, a run in JSON, and a file that maps chunks to documents."""
     (files / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t2\n")
     chunks = {"1": {"b#1": 0.9, "a#1": 0.5, "a#2": 0.5}, "2": {"x#1": 0.7, "c#2": 0.6}}
     (files / "run.json").write_text(json.dumps(chunks))
@@ -273,7 +273,7 @@ iprec_at_recall_0.50 0.5000 0.5000 0.0000 0.3333
 
 
 def test_command_prints_a_small_run_like_trec_eval(tmp_path, cli):
-    """Ties, documents pooled and not judged, or not found, or not judged, and queries that one side lacks."""
+    """Ties, pooled unjudged documents, unretrieved documents, unjudged documents, and queries missing on one side."""
     (tmp_path / "qrels").write_text(TREC_QRELS)
     (tmp_path / "run").write_text(TREC_RUN)
     expected = {name: values for name, *values in map(str.split, PRINTED.splitlines())}
@@ -314,7 +314,7 @@ def test_command_prints_the_digits_of_trec_eval(run, words, tmp_path, cli):
 
 
 @pytest.mark.parametrize("negative", [False, True])
-def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
+def test_random_collections_match_pytrec_eval(negative, tmp_path, cli):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     names = "map gm_map Rprec bpref recip_rank ndcg infAP set_P set_recall set_F num_ret num_rel num_rel_ret".split()
     names += ["P_5", "recall_10", "ndcg_cut_5", "map_cut_5", "success_1"]
@@ -351,7 +351,7 @@ def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
             values = {query: expected[query][name] for query in expected}
             mean = pytrec_eval.compute_aggregated_measure(name, [*values.values()])
             assert means[name] == pytest.approx(mean, abs=1e-12)
-            if name != "gm_map":  # of which it returns logarithms
+            if name != "gm_map":  # pytrec_eval returns their logarithms
                 assert found[name] == pytest.approx(values, abs=1e-12)
 
 
@@ -384,7 +384,7 @@ def test_options_of_trec_eval(tmp_path, cli):
 
 
 def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
-    """The relevant b stands at rank 3, and without the second place of a at rank 2."""
+    """The relevant b is at rank 3, or at rank 2 if a counts only once."""
     qrels, run, table = (str(tmp_path / name) for name in ("qrels", "run", "rows.csv"))
     (tmp_path / "qrels").write_text("1 0 a 0\n1 0 b 1\n1 0 b 1\n")
     (tmp_path / "run").write_text("1 Q0 b 3 1 t\n1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n")
@@ -400,8 +400,8 @@ def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
     assert "needs the column of documents, doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
 
 
-def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
-    """Of six documents d8 is in no file of judgements and d4 in the pool only; they stand at ranks 3 and 4."""
+def test_shares_of_unjudged_documents(tmp_path, cli):
+    """Of six documents, d8 has no judgement and d4 is only in the pool; they are at ranks 3 and 4."""
     (tmp_path / "qrels").write_text(TREC_QRELS)
     (tmp_path / "run").write_text(TREC_RUN)
     words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "-q"]
@@ -479,7 +479,7 @@ def test_compare(files, cli):
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json", "markdown", "latex"])
-def test_a_baseline_is_one_of_the_runs_or_a_further_one(files, cli, form):
+def test_a_baseline_is_one_of_the_runs_or_another_file(files, cli, form):
     words = ["compare", "qrels", "run", "-m", "map,mrr", "--format", form]
     further = cli(*words, "--baseline", "other")[0]
     assert further == cli(*words[:2], "other", *words[2:], "--baseline", "other")[0]
@@ -637,19 +637,19 @@ def test_streams_that_are_closed(files, capsys, monkeypatch):
 
 
 def test_an_output_that_is_no_file(monkeypatch):
-    """Its encoding is not ours to change."""
+    """Callers may have chosen its encoding, so it stays."""
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert main(["metrics"]) == 0
     assert "ndcg" in sys.stdout.getvalue()
 
 
-def test_the_program_is_found_where_the_package_says():
+def test_the_installed_program_runs():
     assert import_module("sklearn_rank.__main__").main is main
 
 
 @pytest.mark.slow
 def test_command_as_a_module(files):
-    """The module runs, reads its standard input, and is quiet when nobody reads on."""
+    """The module runs, reads its standard input, and is silent if the reader closes the pipe."""
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[2]
     words = [*command, "evaluate", str(files / "qrels"), "-", "-q", "--missing-from-qrels", "zero"]
     given, env = RUN.replace("304", "ä").encode(), {**os.environ, "PYTHONIOENCODING": "ascii"}

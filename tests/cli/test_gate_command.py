@@ -1,4 +1,4 @@
-"""The command line's gate: its exit codes in a process of its own, and what it prints, writes and refuses."""
+"""The gate on the command line: exit codes of the process, printed output, written files, and errors."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PACKAGE = str(Path(sklearn_rank.__file__).parents[1])
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Judgements, an old run, one that is as good, one that is worse, and one of which it is not sure; a table."""
+    """Judgements, an old run, a run as good, a worse run, and an undecided run; a table."""
     folder, rng = tmp_path_factory.mktemp("gate"), np.random.default_rng(0)
     grades = rng.integers(0, 3, (N, 8))
     old = grades + rng.normal(0, 2, grades.shape)
@@ -196,6 +196,6 @@ def test_pass_is_for_undecided_only(cli):
     assert cli("qrels", "bad", "--baseline", "old", "--margin", "0.02", "--undecided", "pass")[0] == 3
 
 
-def test_one_run_is_saved(cli, capsys):
+def test_a_single_run_is_saved(cli, capsys):
     assert main(["evaluate", "qrels", "old", "same", "--save", "x.npz"]) == 2
     assert "--save takes exactly one run. Got old, same." in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Many runs on the command line: short names, one line on ties, ranges of shares, and segments of queries."""
+"""Many runs on the command line: short names, one line about ties, ranges of shares, and segments of queries."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ RUNS = [f"runs/input.{name}.run" for name in ("bm25", "dense", "fused", "tied")]
 
 @pytest.fixture
 def cli(tmp_path, monkeypatch, capsys):
-    """Call the command line beside judgements, four runs, a file of countries and a table."""
+    """Run the command line in a folder with judgements, four runs, a file of countries and a table."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     rng, rows = np.random.default_rng(0), [(f"q{i}", f"d{j}") for i in range(N) for j in range(SIZE)]
@@ -42,7 +42,7 @@ def cli(tmp_path, monkeypatch, capsys):
     return call
 
 
-def test_names_lose_what_they_share(cli):
+def test_names_lose_common_parts(cli):
     head = "evaluate", "qrels", *RUNS, "-m", "map"
     assert [line.split()[0] for line in cli(*head).out.splitlines()[1:]] == ["bm25", "dense", "fused", "tied"]
     assert [*json.loads(cli(*head, "--format", "json").out)] == RUNS

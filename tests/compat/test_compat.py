@@ -15,7 +15,7 @@ STABLE = ours.supported_measures - {"runid", "relstring"}
 
 
 def case(seed):
-    """Judgements, run and arguments; a run has a document for each of its queries, as the original fails without."""
+    """Judgements, run and arguments; each query has a document, because the original fails without."""
     rng = random.Random(seed)
     n = rng.choice([1, 3, 10, 60])
     grades = rng.choice([[0, 1], [0, 1, 2, 3], [-1, 0, 1, 2], [1], [0]])
@@ -53,7 +53,7 @@ def test_judged_documents_only():
         assert found[query] == pytest.approx(expected[query], abs=1e-12, rel=0)
 
 
-def test_names_are_those_of_pytrec_eval():
+def test_names_match_pytrec_eval():
     theirs = pytest.importorskip("pytrec_eval")
     assert ours.supported_measures == theirs.supported_measures
     for name, measures in ours.supported_nicknames.items():
@@ -61,7 +61,7 @@ def test_names_are_those_of_pytrec_eval():
 
 
 def test_worked_example():
-    """Relevant at ranks 2 and 3 (d9 ties with d2 and comes first, as its id is higher)."""
+    """Relevant at ranks 2 and 3 (d9 ties with d2 and comes first, because its id is higher)."""
     found = ours.RelevanceEvaluator(QRELS, ["recip_rank", "P_2", "num_rel", "gm_map", "set_F.0.5"]).evaluate(RUN)
     assert [*found] == ["q2", "q1"]
     assert found["q1"] == pytest.approx(
@@ -127,7 +127,7 @@ def test_level_must_be_positive(level):
         ours.RelevanceEvaluator(QRELS, {"map"}, relevance_level=level)
 
 
-def test_one_string_is_no_set_of_measures():
+def test_a_string_is_not_a_set_of_measures():
     with pytest.raises(ValueError, match="a set or a list, such as {'map'}. Got 'map'"):
         ours.RelevanceEvaluator(QRELS, "map")
 

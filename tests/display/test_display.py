@@ -1,4 +1,4 @@
-"""Pictures: what they draw is what `evaluate` says, and everything drawn has a name. No pixels."""
+"""Pictures show the values of `evaluate`, and every element has a label. No pixels are compared."""
 
 import inspect
 import itertools
@@ -151,13 +151,13 @@ def test_cutoffs_far_apart_have_a_logarithmic_axis(data):
         (["ndcg@1"], "nonsense", "must be one of get_metric_names"),
     ],
 )
-def test_results_without_the_cutoffs_asked_for(data, metrics, asked, message):
+def test_results_without_the_requested_cutoffs(data, metrics, asked, message):
     y, s, qid = data
     with pytest.raises(ValueError, match=message):
         CutoffDisplay.from_result(evaluate(y, s, qid=qid, metrics=metrics), asked)
 
 
-def test_a_cutoff_is_given_once(data):
+def test_a_cutoff_is_not_given_twice(data):
     with pytest.raises(ValueError, match="the cutoffs are given by k"):
         CutoffDisplay.from_predictions(*data[:2], qid=data[2], metric="ndcg@10")
     with pytest.raises(ValueError, match="has no cutoff"):
@@ -165,7 +165,7 @@ def test_a_cutoff_is_given_once(data):
 
 
 def test_two_metrics_on_the_same_axes(result):
-    """What a longer list gains in recall and costs in precision."""
+    """A longer list gains recall and loses precision."""
     ax = CutoffDisplay.from_result(result, "precision", name="precision").ax_
     assert ax.get_ylabel() == "mean Precision@k, 95 % interval"
     display = CutoffDisplay.from_result(result, "recall", name="recall", ax=ax)
@@ -286,7 +286,7 @@ def test_scores_of_several_systems_have_names(display_class, data):
 
 
 @pytest.mark.parametrize("display_class", [DistributionDisplay, ListLengthDisplay])
-def test_the_metric_must_be_one_of_the_result(display_class, result):
+def test_the_metric_must_be_in_the_result(display_class, result):
     for asked in (None, "map"):
         with pytest.raises(ValueError, match=rf"one of the result's metrics: 'ndcg@1', .* Got {asked!r} instead"):
             display_class.from_result(result, asked)
@@ -319,7 +319,7 @@ def test_bins_and_level_are_checked(result, wrong):
 @together("given, of_one, of_two", [
     (None, True, False), (True, True, True), (False, False, False), (np.True_, True, True), (np.False_, False, False),
 ])  # fmt: skip
-def test_queries_are_drawn_of_a_single_system_or_if_asked(given, of_one, of_two, result, systems):
+def test_queries_are_drawn_for_a_single_system_or_on_request(given, of_one, of_two, result, systems):
     one = ListLengthDisplay.from_result(result, "ndcg@3", show_points=given)
     assert (one.points_ is not None) == one.show_points == of_one
     two = ListLengthDisplay.from_results(systems, "ndcg@3", show_points=given)
@@ -328,7 +328,7 @@ def test_queries_are_drawn_of_a_single_system_or_if_asked(given, of_one, of_two,
         ListLengthDisplay.from_result(result, "ndcg@3", show_points="yes")
 
 
-def test_one_query(rng):
+def test_a_picture_of_one_query(rng):
     data = ([1, 0], [2, 1])
     for display_class in OF_ONE:
         display = display_class.from_predictions(*data, qid=["q", "q"])
@@ -352,7 +352,7 @@ PVALUES = {("a", "b"): 0.3, ("a", "c"): 0.05, ("b", "c"): 0.2, ("a", "d"): 0.01,
 MEANS = {"d": 0.1, "b": 0.3, "a": 0.4, "c": 0.2}
 
 
-def test_bars_join_systems_of_which_no_two_differ():
+def test_bars_join_systems_without_a_difference():
     display = CriticalDifferenceDisplay(MEANS, PVALUES).plot()
     assert display.order_ == ["a", "b", "c", "d"]
     assert display.groups_ == [["a", "b"], ["b", "c"], ["b", "d"]]
@@ -371,7 +371,7 @@ def test_equal_means_keep_the_order_of_the_systems(greater_is_better):
     assert display.groups_ == [display.order_]
 
 
-def test_one_bar_with_a_baseline():
+def test_a_bar_with_a_baseline():
     against_b = {pair: p for pair, p in PVALUES.items() if "b" in pair}
     display = CriticalDifferenceDisplay(MEANS, against_b | {("a", "b"): 0.01}, baseline="b").plot()
     assert display.groups_ == [["b", "c", "d"]]
@@ -418,14 +418,14 @@ def test_the_comparison_that_is_drawn(data, rng):
         CriticalDifferenceDisplay.from_results(results, "map")
 
 
-def test_wins_are_those_of_the_comparison(systems):
+def test_wins_match_the_comparison(systems):
     display = DifferenceDisplay.from_results(systems, "ndcg@3")
     found = compare(systems["new"], systems["old"], metric="ndcg@3")
     assert (display.n_better_, display.n_equal_, display.n_worse_) == (found.won, found.tied, found.lost)
 
 
 def test_display_of_renamed_metrics(data):
-    """Which value is the better one is what the metric says, not its name."""
+    """The direction of the metric decides, not its name."""
     y, s, qid = data
     metrics = {"map": "mae", "mine@1": "ndcg@1", "ndcg@3": "ndcg@3", "iprec": "p@2"}
     far, near = (evaluate(y, score, qid=qid, metrics=metrics) for score in (s + 9, y + 0.0))
@@ -440,7 +440,7 @@ def test_display_of_renamed_metrics(data):
         QueryPrecisionRecallDisplay.from_result(far)
 
 
-def test_an_error_at_cutoffs_says_so(data):
+def test_an_error_at_cutoffs_has_its_direction(data):
     y, s, qid = data
     assert "lower is better" in CutoffDisplay.from_predictions(y, s, qid=qid, metric="fallout").ax_.get_ylabel()
     assert "lower is better" not in CutoffDisplay.from_predictions(y, s, qid=qid, metric="map").ax_.get_ylabel()
@@ -448,7 +448,7 @@ def test_an_error_at_cutoffs_says_so(data):
 
 @pytest.mark.parametrize("name", displays.__all__)
 def test_all_parameters_are_described(name):
-    """Those that a Display describes, and those that are put in, in the order of the signature."""
+    """Parameters that a Display documents, plus inserted ones, in the order of the signature."""
     display_class = getattr(displays, name)
     methods = [getattr(display_class, method) for method in dir(display_class) if method.startswith(("plot", "from_"))]
     assert len(methods) >= 2
@@ -508,7 +508,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, result):
         DistributionDisplay.from_result(result, "ndcg@3")
 
 
-def test_systems_whose_queries_come_in_other_orders():
+def test_systems_with_queries_in_other_orders():
     first, second = (Evaluation.from_values(list(qid), {"map": values}, meaning={"map": "map"})
                      for qid, values in (("abc", [0.1, 0.2, 0.3]), ("bca", [0.2, 0.3, 0.1])))  # fmt: skip
     qid, one, other = paired(first, second, "map")
@@ -539,7 +539,7 @@ def test_a_class_without_a_docstring_stays_so():
     assert bare.__doc__ is None
 
 
-def test_a_band_of_which_one_end_is_unknown():
+def test_a_band_with_one_unknown_bound():
     assert CutoffDisplay([1, 2], [0.1, 0.2], low=[np.nan, 0.1], high=[np.nan, 0.3]).plot().band_ is not None
     assert CutoffDisplay([1, 2], [0.1, 0.2], low=[np.nan] * 2, high=[np.nan] * 2).plot().band_ is None
     assert CutoffDisplay([1, 2], [0.1, 0.2], low=[0.1, 0.1]).plot().band_ is None
@@ -551,7 +551,7 @@ def test_a_weighted_mean_of_the_differences_that_there_are():
 
 
 @pytest.mark.parametrize("value", [0, 1])
-def test_ends_of_what_is_taken(value):
+def test_bounds_of_display_arguments(value):
     assert DifferenceDisplay([0.1, 0.2], pvalue=value).plot().pvalue == value
     with pytest.raises(ValueError, match="between 0 and 1, exclusive"):
         DifferenceDisplay([0.1, 0.2], confidence_level=value)
@@ -565,7 +565,7 @@ def test_the_first_of_equally_good_rounds_is_the_best():
             EvalCurveDisplay([0.1, 0.2], best_iteration=wrong)
 
 
-def test_one_of_two_systems_has_other_segments():
+def test_two_systems_with_different_segments():
     three = np.ones((2, 3))
     with pytest.raises(ValueError, match="a row for each of 2 segments"):
         SegmentsDisplay(["x", "y"], {"a": three, "b": three[:1]}, {"a": 1, "b": 1})

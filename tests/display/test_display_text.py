@@ -1,4 +1,4 @@
-"""Pictures of several systems: these are told apart, what is written is legible, nothing overlaps."""
+"""Pictures of several systems: systems are distinguishable, text is legible, nothing overlaps."""
 
 import itertools
 import pickle
@@ -92,7 +92,7 @@ def assert_legible(figure):
 @pytest.mark.parametrize("display_class", ARGUMENT)
 @pytest.mark.parametrize("size", [(3, 2.2), (4, 3), (10, 6)], ids=str)
 def test_text_does_not_overlap(display_class, size):
-    """Beside each other in a figure without a layout, twelve systems and three with long names."""
+    """Next to each other in a figure without a layout, twelve systems and three with long names."""
     figure, axes = plt.subplots(1, 2 if size[0] > 5 else 1, figsize=size, squeeze=False)
     for ax, n in zip(axes[0], (12, 3), strict=False):
         display = display_class.from_results(some(n), *ARGUMENT[display_class], ax=ax)
@@ -108,7 +108,7 @@ def test_text_does_not_overlap_in_a_figure_that_is_laid_out():
     assert len(pickle.loads(pickle.dumps(display.figure_)).axes) == 1
 
 
-def test_names_go_inside_where_there_is_no_room():
+def test_names_move_inside_if_there_is_no_room():
     ax = plt.figure().add_axes((0, 0, 1, 1))
     display = CutoffDisplay.from_results(some(3), "ndcg", ax=ax)
     frame, legend = ax.get_window_extent(), ax.get_legend().get_window_extent()
@@ -153,7 +153,7 @@ def test_axes_of_a_grid_in_a_grid_and_of_a_part_of_a_figure():
     assert axes[0].get_tightbbox().x1 < axes[1].get_tightbbox().x0
 
 
-def test_systems_are_told_apart():
+def test_systems_are_distinguishable():
     looks = [style_of(i) for i in range(144)]
     assert len({tuple(one.values()) for one in looks}) == 144
     for one, other in itertools.combinations(looks[:12], 2):
@@ -170,7 +170,7 @@ OF_SYSTEM = [c for c in ARGUMENT if hasattr(c, "from_result")]
 
 
 @pytest.mark.parametrize("display_class", OF_SYSTEM)
-def test_several_systems_are_one_and_one(display_class):
+def test_a_picture_of_several_systems_has_one_artist_each(display_class):
     several = display_class.from_results(some(3), *ARGUMENT[display_class])
     assert isinstance(several, display_class)
     looks = set()
@@ -226,7 +226,7 @@ def test_ticks_are_the_cutoffs():
 
 
 @pytest.mark.parametrize(("n", "width", "expected"), [(20, 7, 20), (20, 3, 5), (100, 6, 3)])
-def test_as_many_cutoffs_are_numbered_as_there_is_room_for(n, width, expected):
+def test_cutoffs_are_labeled_while_there_is_room(n, width, expected):
     ax = plt.subplots(figsize=(width, 3))[1]
     CutoffDisplay(range(1, n + 1), np.arange(n)).plot(ax)
     ax.figure.canvas.draw()
@@ -254,13 +254,13 @@ def test_no_further_number_fits_between_cutoffs_that_are_not_round(seed):
     assert all(any(touch(i, j) for j in shown) for i in set(range(6)) - shown)
 
 
-def test_one_of_several_systems_is_named_where_it_is_drawn_alone():
+def test_a_system_drawn_by_itself_is_named():
     display = DistributionDisplay.from_results(some(2), "ndcg@5")
     first = next(iter(display.systems_.values()))
     assert first.plot().ax_.get_legend() is not None
 
 
-def test_the_level_of_intervals_is_written_where_one_system_has_none():
+def test_the_level_is_written_if_a_system_has_no_interval():
     values = {"new": [1, 2, 4, 3], "one query": [np.nan, np.nan, np.nan, 2], "old": [0, 1, 2, 0]}
     results = {name: Evaluation.from_values(range(4), {"mrr": mrr}) for name, mrr in values.items()}
     display = DifferenceDisplay.from_results(results)
@@ -401,7 +401,7 @@ def test_counts_over_two_decades_have_numbers_without_exponents():
     _, ax = plt.subplots()
     _figure.set_count_axis(ax, [1, 200])
     assert (ax.get_xscale(), ax.xaxis.get_major_formatter()(100.0)) == ("log", "100")
-    _figure.set_count_axis(ax, [10, 20])  # beside them
+    _figure.set_count_axis(ax, [10, 20])  # next to the axes
     assert ax.xaxis.get_major_formatter()(100.0) == "100"
 
 
@@ -419,14 +419,14 @@ def test_a_curve_without_an_end_is_named_elsewhere():
     assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in names}
 
 
-def test_two_ticks_where_none_fits():
+def test_two_ticks_if_none_fits():
     ax = plt.figure().gca()
     ax.set_xlim(0, 1)
     _figure.set_ticks(ax, 0.0, 1.0, 2.0)
     assert ax.get_xticks().tolist() == [0, 1]
 
 
-def test_ticks_where_the_locator_finds_one(monkeypatch):
+def test_ticks_if_the_locator_finds_only_one(monkeypatch):
     locator = SimpleNamespace(tick_values=lambda low, high: [0.5, 5.0])
     monkeypatch.setattr("matplotlib.ticker.MaxNLocator", lambda *_, **__: locator)
     ax = plt.figure().gca()
@@ -454,7 +454,7 @@ def test_other_artists_are_named_in_a_legend():
 
 
 def test_differences_without_a_test():
-    """Of one query, on which nothing can be tested."""
+    """A single query, for which there is no test."""
     results = {
         name: evaluate([1, 0], s, qid=[0, 0], metrics="mrr")
         for name, s in {"a": [1, 2], "b": [2, 1], "c": [1, 1]}.items()

@@ -88,7 +88,7 @@ def test_segments_without_an_interval_and_options():
     display = SegmentsDisplay.from_results({"one": one}, confidence_level=0.9, color="red")
     assert np.isnan(display.values["one"][1, 1:]).all()
     assert "90 % intervals; dotted" in display.figure_.get_supxlabel()
-    assert display.ax_.get_legend() is None  # one system needs no name
+    assert display.ax_.get_legend() is None  # a single system needs no name
     assert display.points_[0][0].get_color() == "red"
     assert display.plot(ax=plt.figure().add_subplot()).ax_ is not None
 

@@ -1,4 +1,4 @@
-"""Values topic by topic: what is drawn at an id is the value of that query."""
+"""Values by topic: each id shows the value of its query."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_marks_are_the_values_of_the_queries(rng, metric, baseline):
 @pytest.mark.parametrize(
     ("n", "size", "shown"), [(60, None, 60), (200, None, 50), (60, (4, 3), 15), (3000, None, None)]
 )
-def test_ids_without_room_are_thinned_and_the_picture_says_so(n, size, shown):
+def test_ids_without_room_are_thinned_with_a_note(n, size, shown):
     ax = None if size is None else plt.figure(figsize=size).add_subplot()
     display = TopicsDisplay({"a": np.arange(n) / n}, [f"topic {i}" for i in range(n)]).plot(ax)
     text = display.figure_.get_supxlabel() + display.ax_.get_xlabel()

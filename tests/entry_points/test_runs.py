@@ -1,4 +1,4 @@
-"""evaluate_run: the same numbers as arrays made by hand, from every form of run and judgements; and what is refused."""
+"""evaluate_run: the numbers of arrays made by hand, for every form of run and judgements; and errors."""
 
 import inspect
 import io
@@ -45,7 +45,7 @@ def entries(table, value, kind):
 
 
 def ranx_of(kind, table):
-    """Stand-in for ranx's class of this name, as the real one compiles for half a minute."""
+    """Stand-in for ranx's class of this name, because the real class compiles for half a minute."""
     return type(kind, (), {"__module__": "ranx.data_structures", "to_dict": lambda self: table})()
 
 
@@ -92,7 +92,7 @@ def test_ids_of_any_hashable_type(ids):
         assert result.per_query["mrr"].tolist() == [1 / 3]
 
 
-def test_default_metrics_and_keywords_are_those_of_evaluate():
+def test_run_defaults_match_evaluate():
     assert [*evaluate_run(QRELS, RUN).mean()] == [*evaluate(LABEL, SCORE, qid=QID, unjudged="nonrelevant").mean()]
     dropped = evaluate_run(QRELS, RUN, metrics=["map", "map(unjudged=nonrelevant)"], unjudged="drop")
     assert [*map(str, dropped.mean().values())] == [
@@ -103,7 +103,7 @@ def test_default_metrics_and_keywords_are_those_of_evaluate():
         evaluate_run(QRELS, RUN, unjudged=None)
 
 
-def test_queries_that_one_side_lacks():
+def test_queries_missing_on_one_side():
     qrels, run = QRELS | {"q3": {"a": 1}}, RUN | {"q4": {"a": 1.0}}
     with pytest.warns(UserWarning, match=r"not in the run: 1, counted as zero \(q3\); .*: 1, left out \(q4\)"):
         result = evaluate_run(qrels, run, metrics="map")
@@ -144,7 +144,7 @@ PAIRS = {q: [(d, 9.0 - i) for i, d in enumerate(listed)] for q, listed in LISTED
 
 
 def run_in_form(form, duplicates):
-    """The run; of a file and entries in reverse, as scores alone order them."""
+    """The run; files and entries in reverse order, because only scores order them."""
     rows = [(q, *pair) for q, pairs in PAIRS.items() for pair in pairs][::-1]
     if form == "file":
         text = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
@@ -158,7 +158,7 @@ def run_in_form(form, duplicates):
 @pytest.mark.parametrize("as_entries", [False, True])
 @pytest.mark.parametrize("form", ["list", "pairs", "entries", "file"])
 def test_duplicates_in_all_forms(form, as_entries):
-    """In query q the relevant y and z stand at ranks 2 and 5; alone at 2 and 3."""
+    """In query q the relevant y and z are at ranks 2 and 5; without the unjudged documents at 2 and 3."""
     judged = {"q": {"y": 1, "z": 1, "x": 0}, "r": {"a": 1}}
     qrels = judged
     if as_entries and form in ("file", "entries"):
@@ -190,7 +190,7 @@ def test_the_first_score_of_a_document_that_is_twice_counts():
         assert found.mean() == {"mrr": 1}
 
 
-def test_duplicates_among_judgements_are_one():
+def test_duplicate_judgements_are_merged():
     table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     for duplicates in ("first", "nonrelevant"):
         qrels = read_qrels(table, value="grade", duplicates=duplicates)
@@ -218,7 +218,7 @@ def test_a_convention_of_document_ids_orders_ties_by_them():
     ("convention", "value"), [("trec_eval", 0.5), ("ir_measures", 0.5), ("ranx", 1.0), (None, 1.0)]
 )
 def test_a_convention_of_trec_eval_reads_scores_in_single_precision(convention, value):
-    """Scores that single precision cannot tell apart stand by falling document id, also of compare_systems."""
+    """Scores that are equal in single precision are ordered by descending document id, in compare_systems as well."""
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0 + 1e-12, "b": 1.0}}
     keywords = {"metrics": "mrr", "convention": convention}
     assert evaluate_run(qrels, run, **keywords).mean() == {"mrr": value}
@@ -227,7 +227,7 @@ def test_a_convention_of_trec_eval_reads_scores_in_single_precision(convention, 
     assert asked == {"q": {"recip_rank": 0.5}}
 
 
-def test_few_keywords_and_none_of_trec_eval_alone():
+def test_few_keywords_and_none_only_for_trec_eval():
     named = [p for p in inspect.signature(evaluate_run).parameters.values() if p.kind is p.KEYWORD_ONLY]
     assert len(named) - 1 <= 12
     for keyword, given in (("tie_order", "trec_eval"), ("float32", True), ("negative", "keep")):
@@ -237,7 +237,7 @@ def test_few_keywords_and_none_of_trec_eval_alone():
                 door(QRELS, run, **{keyword: given})
 
 
-def test_excluded_documents_leave_both_sides():
+def test_excluded_documents_are_dropped_on_both_sides():
     result = evaluate_run(QRELS, RUN, metrics=["map", "r@3"], exclude={"q2": ["b", "z"], "other": ["b"]})
     assert result.per_query["map"] == pytest.approx([1, 5 / 12])  # b and c tie in q1
     assert result.per_query["r@3"].tolist() == [1, 1]
@@ -269,7 +269,7 @@ def test_weights_attributes_and_clusters_go_by_query():
         evaluate_run(QRELS, RUN, sample_weight={"q1": 1})
 
 
-def test_negative_grades_and_order_of_ties_are_those_of_join():
+def test_negative_grades_and_ties_match_join():
     qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"b": 1.0, "a": 1.0}}
     kept = join(qrels, run, negative="keep")
     with pytest.raises(ValueError, match="must not be below 0"):
@@ -360,7 +360,7 @@ def test_series_of_lists_by_query():
 
 
 def test_series_of_documents():
-    """Of numbers without labels, and of text whatever its labels are."""
+    """For numbers without row labels, and for text with any row labels."""
     for documents in (pd.Series([7, 8]), pd.Series(["a", "b"], index=pd.Index([7, 8], name="row"))):
         relevant = {documents[documents.index[1]]}
         assert evaluate_run({1: relevant}, {1: documents}, metrics="mrr").mean() == {"mrr": 0.5}
@@ -373,12 +373,12 @@ def test_series_that_has_a_query_twice_is_refused(keyword):
         evaluate_run(QRELS, RUN, **{keyword: of_rows})
 
 
-def test_run_of_which_no_document_is_judged():
+def test_run_without_judged_documents():
     judged, other = ({q: {f"{p}{n}" for n in range(5)} for q in ("q1", "q2")} for p in ("a", "doc"))
     other = {q: sorted(ids) for q, ids in other.items()}
     with pytest.warns(UserWarning, match="No document of the run is judged.*such as 'doc0' in the run and 'a"):
         assert evaluate_run(judged, other, metrics="mrr").mean() == {"mrr": 0}
-    assert evaluate_run({"q1": {"b"}}, {"q1": other["q1"]}, metrics="mrr").mean() == {"mrr": 0}  # one query may fail
+    assert evaluate_run({"q1": {"b"}}, {"q1": other["q1"]}, metrics="mrr").mean() == {"mrr": 0}  # a single query
     assert evaluate_run(SETS, {"q1": ["x"], "q2": []}, metrics="mrr").mean() == {"mrr": 0}
 
 
@@ -435,7 +435,7 @@ def test_evaluate_run_is_public_and_lazy():
     assert "evaluate_run" in dir(sklearn_rank)
 
 
-def test_the_warning_names_what_was_not_said():
+def test_the_warning_names_the_missing_choice():
     judgements, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
     for said, unsaid in (("missing_from_run", "missing_from_qrels"), ("missing_from_qrels", "missing_from_run")):
         with pytest.warns(UserWarning, match=rf"\. {unsaid}= with 'zero'"):
@@ -443,7 +443,7 @@ def test_the_warning_names_what_was_not_said():
 
 
 def test_queries_without_judged_documents():
-    """One more is counted as not retrieved; nothing is added to one that was, and no other query's grades move."""
+    """One more document is unretrieved; retrieved ones and the grades of other queries stay as they are."""
     with pytest.warns(UserWarning, match="not in the run: 1"):
         result = evaluate_run({"a": {}, "b": {"d": 1}}, {"b": ["d"]}, metrics="p@1")
     assert dict(zip(result.qid.tolist(), result.per_query["p@1"].tolist(), strict=True)) == {"a": 0, "b": 1}
@@ -468,7 +468,7 @@ def test_a_pair_that_comes_again_is_an_error():
 
 
 def test_swapped_run_and_judgements():
-    """A run with as few scores as a scale has, which is no longer than what it is judged by."""
+    """A run with as few distinct scores as a scale, and no longer than its judgements."""
     for n_grades, n_judged, warns in ((6, 9, True), (7, 9, False), (6, 8, False)):
         run = {"a": {f"d{i}": i % n_grades for i in range(9)}}
         judged = {"a": {f"d{i}": 0.5 + i for i in range(n_judged)}}
@@ -480,7 +480,7 @@ def test_swapped_run_and_judgements():
 
 @pytest.mark.parametrize("n_judged", [3, 12, 40], ids=["few judged", "as many", "many judged"])
 def test_documents_match_whichever_side_has_more(n_judged, rng):
-    """Tables are made of the shorter side; ids that are equal are one document, whatever their types."""
+    """The hash table is built from the shorter side; equal ids are the same document in any type."""
     ids = [0, 1.0, True, "1", (1,), 2**60, float(2**50), -1, *map(str, range(60)), *range(2, 60)]
 
     def drawn(n):
@@ -499,7 +499,7 @@ def test_documents_match_whichever_side_has_more(n_judged, rng):
 
 @pytest.mark.parametrize("kind", ["run", "judgements"])
 @pytest.mark.parametrize("form", [list, tuple, set, lambda ids: dict(zip(ids, (2.0, 1, 0), strict=False))])
-def test_short_lists_are_read_at_once_as_they_are_one_by_one(kind, form, monkeypatch):
+def test_fast_and_general_reading_of_short_lists_agree(kind, form, monkeypatch):
     lists = [["a", "b", "c"], [], ["c", "nan"]], [[1, 2], [2, -1, 7]]
     cases = [{f"q{i}": form(one) for i, one in enumerate(side)} for side in lists]
     at_once = [_plain_entries(case, kind) for case in cases]
@@ -523,7 +523,7 @@ def test_short_lists_are_read_at_once_as_they_are_one_by_one(kind, form, monkeyp
      range(65 * 3), np.array([1, 2])],
     ids=["twice", "not hashable", "pair", "hit", "float", "bool", "missing", "of NumPy", "long", "array"],
 )  # fmt: skip
-def test_other_lists_are_read_one_by_one(lists):
+def test_other_lists_take_the_general_path(lists):
     assert _plain_entries({"q": ["c", "d"], "r": lists if isinstance(lists, np.ndarray) else [*lists]}, "run") is None
 
 
@@ -543,7 +543,7 @@ def test_exact_floats_have_the_bits_of_all_others(values):
         assert floats.tobytes() == expected.tobytes()
 
 
-def test_grades_that_floats_do_not_tell_apart_are_refused():
+def test_grades_that_are_equal_as_floats_are_rejected():
     with pytest.raises(ValueError, match="must hold numbers that are still different as float64"):
         evaluate_run({"q": {"a": 2**53, "b": 2**53 + 1}}, {"q": ["a"]})
 
@@ -555,8 +555,8 @@ def test_a_list_without_documents_takes_nothing_from_the_list_after_it():
     }  # fmt: skip
 
 
-def test_one_match_is_enough():
-    """Ids of other types are an error only where nothing matches."""
+def test_a_single_match_is_enough():
+    """Ids of different types are an error only if no id matches."""
     assert evaluate_run({"q": {5: 1}}, {"q": [Decimal(5)]}, metrics="p@1").mean() == {"p@1": 1}
 
 
@@ -568,7 +568,7 @@ def test_one_match_is_enough():
         ({"a": 1.0, "b": np.complex128(1)}, "Scores must hold real numbers. Got .*complex128"),
     ],
 )
-def test_one_entry_that_is_another_thing(documents, match):
+def test_a_single_entry_of_another_type(documents, match):
     with pytest.raises(TypeError, match=match):
         evaluate_run({"q": {"a": 1}}, {"q": documents}, metrics="mrr")
 
@@ -631,12 +631,12 @@ def test_rows_of_a_run_are_looked_at():
 
 
 @pytest.mark.parametrize("scores", [(1, 2, 0.5), (3, 1, 2), (-np.inf, -np.inf, 0)])
-def test_one_pair_of_several_rises(scores):
+def test_a_single_increasing_pair(scores):
     with pytest.raises(ValueError, match="Got rising scores for query 'q'"):
         evaluate_run({"q": {"a"}}, {"q": [*zip("abc", scores, strict=True)]}, metrics="map")
 
 
-def test_one_document_of_several_is_judged_under_another_type():
+def test_a_document_is_judged_under_another_type():
     judged = {"u": ["x1", "2", 7], "v": ["x1", 7]}
     with pytest.warns(RankingWarning, match="have ids of two types, such as"):
         evaluate_run(judged, {"u": ["x1", 2, 9], "v": [7, "x1"]}, metrics="map")

@@ -1,4 +1,4 @@
-"""Several runs of one system: the same numbers at every door, which are those of the mean value of each query."""
+"""Several runs of one system: every entry point has the numbers of the mean value of each query."""
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def test_every_form_is_the_mean_of_each_query(form, tmp_path):
 
 
 def test_several_runs_next_to_one_run():
-    """Runs of other numbers are fine, and a list of one run is that run."""
+    """Systems may have different numbers of runs, and a list of one run equals that run."""
     found = compare_systems(Y, {"A": A, "B": B[0], "one": [B[1]]}, qid=QID, metrics="map")
     assert [*found.y_score] == ["B", "one"]
     assert [*map(len, (r.run_means for r in found.values()))] == [1, 0, 0]
@@ -159,7 +159,7 @@ def test_several_runs_errors(call, error, message):
 
 @pytest.fixture
 def cli(tmp_path, monkeypatch, capsys):
-    """Call the command line beside the files of the judgements and the runs: output and errors."""
+    """Run the command line in the folder of judgements and runs: output and errors."""
     monkeypatch.chdir(tmp_path)
     for name, scores in ({"qrels": Y} | COLUMNS).items():
         rows = [(f"q{i}", f"d{j}", x) for i, row in enumerate(scores.reshape(N, SIZE)) for j, x in enumerate(row)]

@@ -1,4 +1,4 @@
-"""Several systems at once: `compare_systems` says what `evaluate` and the statistics say, or what to do."""
+"""Several systems: `compare_systems` agrees with `evaluate` and the statistics, or its error names a way out."""
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,7 @@ def test_padding_and_ids_of_a_matrix(rows):
         )
 
 
-def test_attributes_and_clusters_are_those_of_each_result(rows):
+def test_attributes_and_clusters_are_kept_by_each_result(rows):
     y, systems, qid = rows
     found = compare_systems(y, systems, qid=qid, metrics="map", by={"half": qid > 19}, clusters=qid // 4)
     for result in found.results.values():
@@ -111,7 +111,7 @@ def test_attributes_and_clusters_are_those_of_each_result(rows):
         compare_systems({"old": found.results["old"], "new": evaluate(y, systems["new"], qid=qid, metrics="map")})
 
 
-def test_attributes_of_one_name_must_be_the_same(rows):
+def test_attributes_of_one_name_must_be_equal(rows):
     y, systems, qid = rows
     kinds = {"old": {"half": qid > 19}, "new": {"half": qid > 18, "own": qid % 2}, "none": None}
     results = {name: evaluate(y, systems["new"], qid=qid, metrics="map", by=by) for name, by in kinds.items()}
@@ -136,7 +136,7 @@ def test_rows_are_grouped_once_for_all_systems(rows, monkeypatch):
     assert n_calls == 1
 
 
-def test_the_statistics_are_those_of_compare_all(rows):
+def test_the_statistics_match_compare_all(rows):
     y, systems, qid = rows
     found = compare_systems(
         y, systems, qid=qid, metrics=METRICS, baseline="new", test="wilcoxon", correction="bonferroni"
@@ -175,14 +175,14 @@ def test_without_folds_there_are_no_columns_of_folds(report):
     assert len(report.most_different("best", "old", 4).rows) == 4
 
 
-def test_one_system_is_summed_up(rows):
+def test_a_single_system_is_summarized(rows):
     y, systems, qid = rows
     found = compare_systems(y, {"new": systems["new"]}, qid=qid, metrics="map")
     assert found.summary().rows[0][-1] is None
     assert found.summary().rows[0][2] == evaluate(y, systems["new"], qid=qid, metrics="map").mean()["map"]
 
 
-def test_why_there_are_no_tests_is_said(rows):
+def test_the_reason_for_missing_tests_is_printed(rows):
     y, systems, qid = rows
     given = {"qid": qid, "metrics": METRICS, "sample_weight": qid + 1.0}
     weighted = compare_systems(y, systems, test="sign", **given)
@@ -202,7 +202,7 @@ def test_why_there_are_no_tests_is_said(rows):
     assert "No test of" not in str(compare_systems(y, systems, qid=qid, metrics="map"))
     one = compare_systems([0, 1], {"a": [1, 2], "b": [2, 1]}, qid=[1, 1], metrics="map")
     assert "No test of MAP: two queries or more are needed." in str(one)
-    values = {"a": [np.nan, 1, 2], "b": [1, np.nan, 2]}  # one query has a value of both
+    values = {"a": [np.nan, 1, 2], "b": [1, np.nan, 2]}  # one query has a value in both
     half = compare_systems({name: Evaluation.from_values([*"xyz"], {"mrr": mrr}) for name, mrr in values.items()})
     assert "No test of MRR: two queries or more are needed." in str(half)
 
@@ -210,7 +210,7 @@ def test_why_there_are_no_tests_is_said(rows):
 # --- finished results ----------------------------------------------------------------------------------------
 
 
-def test_results_in_another_order_are_brought_into_one(rows, report, tmp_path):
+def test_results_in_another_order_are_reordered(rows, report, tmp_path):
     y, systems, qid = rows
     order = np.random.default_rng(1).permutation(len(y))
     other = evaluate(y[order], systems["best"][order], qid=qid[order], metrics=METRICS[::-1])
@@ -241,7 +241,7 @@ def test_pooled_means_and_undefined_queries_survive_another_order(rows):
 
 @pytest.mark.parametrize("reverse", ["queries", "metrics", "both"])
 def test_all_that_a_result_knows_survives_another_order(reverse):
-    """Both in the order of the first one: of queries, of metrics, or of both."""
+    """The order of the first result is used: for queries, for metrics, or for both."""
     labels, scores, qid = [1, 0, 1, 1, 0, 0, np.nan, 1], [3, 2, 1, 4, 3, 2, 1, 2], np.array([4, 4, 4, 2, 2, 7, 7, 7])
     properties = {"by": qid % 4, "clusters": qid % 3, "sample_weight": qid, "unjudged": "nonrelevant"}
     one = evaluate(labels, scores, qid=qid, metrics=["ndcg@1", "mrr"], **properties)
@@ -262,7 +262,7 @@ def test_all_that_a_result_knows_survives_another_order(reverse):
     assert min(one.judged["mrr"]) < 1
 
 
-def test_own_metrics_stay_what_they_are_in_another_order():
+def test_own_metrics_are_unchanged_in_another_order():
     own = {
         "meaning": {"x": "x of mine"}, "greater_is_better": {"x": False}, "is_binary": {"x": True},
         "undefined": {"x": [True, False]},
@@ -276,7 +276,7 @@ def test_own_metrics_stay_what_they_are_in_another_order():
 
 
 @pytest.mark.parametrize("lacks", ["one", "other"])
-def test_the_first_query_that_one_result_lacks_is_named(lacks):
+def test_the_first_query_missing_from_a_result_is_named(lacks):
     results = {
         name: Evaluation.from_values(ids, {"x": [0] * len(ids)})
         for name, ids in (("one", "abcd"), ("other", "adbc"))
@@ -308,7 +308,7 @@ def test_plain_values_of_other_kinds_are_refused(name, value, other):
 
 
 def unlike(rows, **how):
-    """A result that differs in one thing."""
+    """A result with one difference."""
     y, systems, qid = rows
     some = qid > 3 if "queries" in how else np.ones(len(y), dtype=bool)
     y = np.where(y == 2, 1, y) if "labels" in how else y
@@ -334,7 +334,7 @@ def test_unlike_results_are_refused(rows, what, message):
         compare_systems({"old": results["old"], "new": unlike(rows, **{what: True})})
 
 
-# --- what goes wrong -----------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_scores_are_checked_before_a_metric_is_computed(rows, change, message):
 
 
 @pytest.mark.parametrize("make", [list, lambda x: [x]], ids=["rows", "a matrix"])
-def test_a_metric_names_the_system_whose_scores_it_refuses(make):
+def test_a_metric_error_names_the_system(make):
     y_true, retrieved, first_is_not = map(make, ([1, 0], [1.0, 2.0], [-np.inf, 1.0]))
     systems, qid = {"a": retrieved, "b": retrieved[:], "c": first_is_not}, None if make is not list else [1, 1]
     with pytest.raises(ValueError, match=r"every y_score\['c'\] must be finite. Got -inf in (row|query) 0"):
@@ -432,7 +432,7 @@ def test_an_order_of_ties_that_no_metric_reads_is_refused(rows):
         compare_systems(y, systems, qid=qid, metrics="map", tie_break=np.arange(400))
 
 
-def test_finished_results_are_alone_and_have_names(rows):
+def test_finished_results_cannot_be_mixed_and_have_names(rows):
     results = evaluated(rows)
     with pytest.raises(TypeError, match="evaluated already, .* Got metrics, qid, gain, too"):
         compare_systems(results, qid=rows[2], metrics="map", gain="linear")
@@ -445,7 +445,7 @@ def test_finished_results_are_alone_and_have_names(rows):
         compare_systems(results | {"more": rows[1]["old"]})
 
 
-def test_one_of_the_systems_is_another_thing(rows):
+def test_a_system_of_another_type(rows):
     with pytest.raises(TypeError, match=r"takes labels and a dict .* Got \['old', 5\] as y_score"):
         compare_systems(rows[0], ["old", 5], qid=rows[2], metrics="map")
     systems = {"old": {1: {"a": 1.0}, 2: {"b": 2.0}}, "new": {"a": 1.0, "b": 2.0}}
@@ -462,8 +462,8 @@ def test_scores_by_other_columns_of_documents_are_refused():
         compare_systems(y, {"a": y * 1.0, "b": [[0.0, 1, 1, 0]]}, metrics="map")
 
 
-def test_a_summary_notes_what_looks_settled():
-    """A difference without an interval, and a mean whose interval has no width."""
+def test_a_summary_notes_constant_values():
+    """A difference without an interval, and a mean with an interval of zero width."""
     judgements = {q: {"x": 1, "y": 0} for q in "abc"}
     runs = {"old": {q: ["x", "y"] for q in "abc"}, "new": {q: ["y", "x"] for q in "abc"}}
     found = compare_systems(judgements, runs, metrics=["mrr", "p@1"])

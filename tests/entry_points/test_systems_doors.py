@@ -124,7 +124,7 @@ def test_compare_systems_column_errors(table, change, kind, message):
 
 
 def test_a_name_of_a_system_is_not_taken_for_another():
-    """ "score" is what scores are called, but not what "lgmb" means."""
+    """The name "score" is usual for scores, but "lgmb" is unknown."""
     table = {"qid": [1, 1], "label": [0, 1], "score": [1, 2], "bm25": [1, 2], "lgbm": [1, 2]}
     with pytest.raises(ValueError, match="Got no 'lgmb' among .*'lgbm'.$"):
         compare_systems(table, ["bm25", "lgmb"])

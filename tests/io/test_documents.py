@@ -1,4 +1,4 @@
-"""Chunks that stand for documents: `document_of` and `aggregate` of join, evaluate_run and compare_systems."""
+"""Chunks of documents: `document_of` and `aggregate` of join, evaluate_run and compare_systems."""
 
 import io
 
@@ -29,7 +29,7 @@ def cases(seed, n_queries=30):
 
 
 def by_hand(of_query, aggregate):
-    """Score of each document, chunk by chunk; in the order of the chunk that stands for it."""
+    """Score of each document, chunk by chunk, in the order of the chunk that represents it."""
     best = {}
     for place, (chunk, score) in enumerate(of_query.items()):
         name = document(chunk)
@@ -69,7 +69,7 @@ def test_the_best_chunk_equals_the_first_place_of_the_document():
 def test_best_chunks_of_equal_score_tie():
     run = {"q": {"b#1": 0.9, "a#1": 0.1, "a#2": 0.9}}
     assert evaluate_run({"q": {"a"}}, run, document_of=document, metrics="mrr").mean() == {"mrr": 0.75}
-    # A document stands where its best chunk does.
+    # A document has the position of its best chunk.
     stable = evaluate_run(
         {"q": {"a"}}, {"q": {"a#1": 0.1, "b#1": 0.9, "a#2": 0.9}}, document_of=document, metrics="mrr", ties="stable"
     )
@@ -93,7 +93,7 @@ SCORED = {"a#1": 3.0, "b#1": 2.0, "a#2": 1.0}
 @together("without", [["a#1", "b#1", "a#2"], ("b#1",)])
 @together("place", [0, 1, 2])
 def test_lists_without_scores_have_no_sum(without, place):
-    """One query without scores is enough, in whatever place."""
+    """A single query without scores is enough, in any position."""
     of_queries = [SCORED, [*SCORED.items()]]
     of_queries.insert(place, without)
     run = dict(zip(["q1", "q2", "q3"], of_queries, strict=True))
@@ -126,7 +126,7 @@ def test_a_chunk_that_is_there_twice_adds_its_score_once():
     assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 3, "b": 4}
 
 
-def test_an_empty_answer_stays_one():
+def test_an_empty_answer_stays_empty():
     result = evaluate_run({"q": {"a"}, "r": {"b"}}, {"q": [], "r": ["b#1"]}, document_of=document, metrics="mrr")
     assert result.per_query["mrr"].tolist() == [0, 1]
 

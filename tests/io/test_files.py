@@ -1,4 +1,4 @@
-"""`read_run` and `read_qrels`: the files that everyone has give what dictionaries give."""
+"""`read_run` and `read_qrels`: common file formats give the same result as dictionaries."""
 
 import gzip
 import io
@@ -127,7 +127,7 @@ def test_a_document_that_is_twice_in_a_run_of_ranks_keeps_its_better_rank(mark):
     assert read_run(file(header + text), duplicates="first").value.tolist() == [-1, -2]
 
 
-# --- named columns, and what can be read in two ways ----------------------------------------------------------
+# --- named columns, and ambiguous files -----------------------------------------------------------------------
 
 ROWS = [(q, d, s) for q, values in RUN.items() for d, s in values.items()]
 GRADES = [(q, d, g) for q, values in JUDGED.items() for d, g in values.items()]
@@ -213,7 +213,7 @@ def test_named_columns_between_blanks(tmp_path):
 
 @together("form", TABLES)
 def test_ranks_under_any_name(form):
-    """A lower rank is better, if the column is called so or `format` says so."""
+    """A lower rank is better if the column has that name or `format` says so."""
     if form in OF_ARROW:
         pytest.importorskip("pyarrow")
     ranked = [(q, d, rank) for q, values in RUN.items() for rank, d in enumerate(values, 7)]
@@ -239,7 +239,7 @@ def test_ranks_of_lines_and_of_json():
 
 
 @pytest.mark.parametrize("first", ["[1]", "{1}", "PAR1", "ARROW1", "qid"])
-def test_lines_of_trec_whatever_the_first_one_looks_like(first):
+def test_lines_of_trec_after_any_first_line(first):
     run, qrels = f"{first} Q0 docno 1 0.5 me\n", f"{first} 0 docno 1\n"
     entries = read_run(file(run), format="trec")
     assert (np.asarray(entries.qid).tolist(), entries.value.tolist()) == ([first], [0.5])
@@ -419,7 +419,7 @@ def test_duplicates_of_json():
         read_run(file('{"1": ["a", "b", "a"]}'))
 
 
-def test_a_header_whose_names_have_blanks(tmp_path):
+def test_a_header_with_blanks_in_names(tmp_path):
     for mark in ",\t;":
         (tmp_path / "run").write_text("qid,doc_id,score,my note\n1,a,0.5,x y\n1,b,0.7,z\n".replace(",", mark))
         found = read_run(tmp_path / "run")

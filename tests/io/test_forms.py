@@ -57,7 +57,7 @@ def test_tables_of_other_libraries(library):
 
 
 def test_columns_that_are_not_meant():
-    """PyTerrier's runs have the text of the query, a number of the document and a rank, too."""
+    """PyTerrier's runs also have the text of the query, a document number and a rank."""
     run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"]).assign(query="text", docid=range(4), rank=[1, 0] * 2)
     assert mean(JUDGED, run) == EXPECTED
     assert mean(JUDGED, run.drop(columns="score")) != EXPECTED
@@ -132,7 +132,7 @@ def test_hits(library):
     assert documents.y_score[:2].tolist() == pytest.approx([0.9, 0.8])
 
 
-def test_hits_whose_ids_are_numbers():
+def test_hits_with_numeric_ids():
     hits = [[{"corpus_id": 7, "score": 0.9}, {"corpus_id": 0, "score": 0.5}], []]
     result = evaluate_run({"a": {0}, "b": {1}}, dict(zip("ab", hits, strict=True)), metrics="mrr")
     assert result.per_query["mrr"].tolist() == [0.5, 0]
@@ -146,7 +146,7 @@ def test_hits_of_chunks():
     assert summed.mean() == {"mrr": 0.5}
 
 
-def test_hits_without_scores_stand_best_first():
+def test_hits_without_scores_are_sorted_best_first():
     run = {q: [Document(d) for d in documents] for q, documents in RUN.items()}
     assert mean(JUDGED, run) == EXPECTED
     with pytest.raises(ValueError, match="Got a list of ids without scores"):
@@ -154,7 +154,7 @@ def test_hits_without_scores_stand_best_first():
 
 
 def test_ids_that_look_like_hits():
-    """What can be hashed and has no score is an id."""
+    """Hashable hits without a score are ids."""
 
     @dataclass(frozen=True)
     class Key:

@@ -1,4 +1,4 @@
-"""Frames of users and items as recommenders have them: ratings or none, ranks or scores, and what was seen before."""
+"""Frames of users and items as in recommenders: with or without ratings, with ranks or scores, and with seen items."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Files that are not what they should be, and arguments that are no files: an error says what they are."""
+"""Files of the wrong kind, and arguments that are not files: the error says what they are."""
 
 import bz2
 import errno
@@ -65,7 +65,7 @@ def reader(request):
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_other_kinds_of_files_are_called_what_they_are(kind, reader, tmp_path):
+def test_other_kinds_of_files_are_named(kind, reader, tmp_path):
     read, whole = reader
     for data in (whole, b""):
         packed = OTHERS[kind](data)
@@ -116,7 +116,7 @@ def test_readers_refuse_damaged_files(data, reader):
 
 
 def test_gzip_that_becomes_too_large_is_stopped(reader, monkeypatch):
-    """Beyond both limits, at the piece that is beyond: what comes after is not unpacked."""
+    """Unpacking stops at the first piece beyond both limits."""
     read, data = reader
     monkeypatch.setattr(storage, "MOST_UNPACKED", 2**21)
     line = data[data.index(b"\n") + 1 :]
@@ -144,14 +144,14 @@ def test_gzip_may_become_a_gibibyte_or_a_hundred_times_as_much():
 
 
 def test_a_run_cut_short_is_noticed():
-    """The tag comes last, so that a cut number is a line with too few fields; judgements end in a number."""
+    """The tag is the last field, so a truncated number is a line with too few fields; judgements end with a number."""
     line = RUN[: RUN.index(b"\n")]
     for stop in range(1, line.rindex(b" ") + 1):
         with pytest.raises(ValueError, match="lines of 6 fields"):
             read_run(io.BytesIO(RUN + line[:stop].replace(b"q1", b"q2")))
 
 
-def test_folders_and_what_is_no_file(reader, tmp_path):
+def test_folders_and_other_arguments_that_are_not_files(reader, tmp_path):
     read, _ = reader
     with pytest.raises(OSError, match="directory|denied"):
         read(tmp_path)
@@ -305,7 +305,7 @@ def test_a_picture_is_written_whole(tmp_path, monkeypatch, capsys):
 
 
 def test_pictures_have_a_name_that_nothing_else_has(tmp_path, monkeypatch, capsys):
-    """A name without a format gets one, which must not lead away from what was meant."""
+    """The message suggests a format for a name without one, and the suggestion must keep the name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_bytes(QRELS)
     (tmp_path / "run").write_bytes(RUN)

@@ -17,7 +17,7 @@ def run_of(texts):
 
 
 def printed(rng):
-    """Numbers of all lengths and sizes, as they are printed."""
+    """Numbers of all lengths and magnitudes, as printed."""
     numbers = rng.random(1000) * 10.0 ** rng.integers(-320, 300, 1000)
     yield from map(repr, numbers.tolist())
     yield from map(repr, rng.random(1000).tolist())
@@ -65,7 +65,7 @@ def test_a_comma_for_the_point_changes_nothing(tmp_path, rng):
     subprocess.run(command, input=" ".join(printed(rng)).encode(), check=True, env=environment, timeout=300)
 
 
-def test_numbers_are_those_of_python(rng):
+def test_numbers_match_python(rng):
     texts = [*printed(rng)]
     expected = np.array([float(text) for text in texts])
     found = read_run(io.BytesIO(run_of(texts))).value
@@ -84,7 +84,7 @@ def test_readers_refuse_non_finite_numbers(text):
             read(io.BytesIO(f"\n{line}\n".encode()))
 
 
-def test_readers_of_others_refuse_such_numbers_too():
+def test_other_readers_also_reject_these_numbers():
     pytest.importorskip("pyarrow")
     for text in ("1_0", "1;5"):
         with pytest.raises(TypeError, match="Column 'score' must hold real numbers"):

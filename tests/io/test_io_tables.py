@@ -121,7 +121,7 @@ def before_arrow_reads(monkeypatch):
 
 @pytest.mark.parametrize("make", FILES.values(), ids=FILES)
 def test_arrow_holds_no_memory_of_python(make, columns, monkeypatch, before_arrow_reads):
-    """A thread of Arrow that lets go of such memory when Python has ended aborts the process."""
+    """A thread of Arrow that frees such memory after Python has ended aborts the process."""
     content, held = make(columns).getvalue(), []
     before_arrow_reads(lambda: held.append(sys.getrefcount(content)))
     monkeypatch.setattr(_tables, "open_to_read", lambda *_: nullcontext(io.BytesIO(content)))
@@ -185,7 +185,7 @@ def test_columns_that_are_lists_are_refused_if_they_are_needed():
 
 def test_all_kinds_of_text_are_read():
     pa = pytest.importorskip("pyarrow")
-    long = "longer than 12 bytes"  # without one, pyarrow before 25 crashes where it compresses views
+    long = "longer than 12 bytes"  # without it, pyarrow before 25 crashes when it compresses views
     text = pa.array(["a", "b", "b", long])
     numbers = {"label": [1.0, 0.0, 2.0, 1.0], "score": [0.5, 0.1, 0.2, 0.3]}
     kinds = [text, text.cast(pa.large_string()), text.cast(pa.string_view()), text.dictionary_encode()]
@@ -200,7 +200,7 @@ def test_all_kinds_of_text_are_read():
         assert data.y_true.tolist() == [1, 0, 2, 1]
 
 
-def test_batches_may_have_dictionaries_of_their_own():
+def test_batches_may_have_different_dictionaries():
     pa = pytest.importorskip("pyarrow")
     ids = ["a", "b"], ["c", None], ["b", "a"]
     parts = [pa.table({"qid": pa.array(of).dictionary_encode(), "doc_id": ["x", "y"]}) for of in ids]
@@ -216,7 +216,7 @@ def test_batches_may_have_dictionaries_of_their_own():
 
 
 def small(kind):
-    """Columns whose ids are text of a kind that Arrow has."""
+    """Columns with ids in one of Arrow's text types."""
     pa = pytest.importorskip("pyarrow")
     text = pa.array(["a", "bb", "ccc", "dddd"])
     ids = {
@@ -307,7 +307,7 @@ print("whole")
 def test_a_damaged_dictionary_in_a_data_set(tmp_path):
     """It ended the process, because Arrow reads ahead in other threads."""
     content = ipc({"doc_id": ["x", "y", "x", "y"]} | small("dictionary"), "new_file").getvalue()
-    # The message of the dictionary is the one after that of the schema; each begins with four bytes of 255.
+    # The message of the dictionary follows that of the schema; each begins with four bytes of 255.
     place = content.index(b"\xff\xff\xff\xff", content.index(b"\xff\xff\xff\xff") + 4) + 8
     path = tmp_path / "rows.arrow"
     path.write_bytes(content[:place] + b"\xff" * 8 + content[place + 8 :])
@@ -393,13 +393,13 @@ def test_a_document_is_in_a_query_once():
         read_table(table, **NAMES, doc_id="doc")
 
 
-def test_two_columns_of_one_name_in_a_file():
+def test_duplicate_columns_in_a_file():
     pytest.importorskip("pyarrow")
     with pytest.raises(ValueError, match="Got 'query', 2 times there"):
         read_table(io.BytesIO(b"query,query,label,model\na,a,1,1\n"), **NAMES)
 
 
-def test_two_columns_of_one_name():
+def test_duplicate_columns_in_a_table():
     frame = pd.DataFrame([[1, 1, 0.5]], columns=["query", "query", "model"])
     with pytest.raises(ValueError, match="Got 'query', 2 times there"):
         read_table(frame, **NAMES | {"y_true": "model"})

@@ -67,8 +67,8 @@ def test_read_run_layouts(text, tmp_path):
     assert repr(run_of(text)) == "Entries of 3 rows and 2 queries"
 
 
-def test_ids_that_begin_alike_are_told_apart():
-    """One after the other, the longer one first and last."""
+def test_ids_with_a_common_prefix_differ():
+    """Adjacent ids, with the longer id first and last."""
     queries = ["12", "1", "12", "123", "1", "2"]
     found = qrels_of("".join(f"{q} 0 {d} 1\n" for q, d in zip(queries, "abcdef", strict=True)).encode())
     assert rows(found) == [(q, d, 1.0) for q, d in zip(queries, "abcdef", strict=True)]
@@ -242,7 +242,7 @@ def test_single_precision_of_version_9():
 
 
 def test_join_ids_of_other_types(rng):
-    """Numbers on both sides; numbers and strings are a mistake, not two kinds of documents."""
+    """Numbers on both sides; a mix of numbers and strings is an error, not two kinds of documents."""
     run = {"qid": [1, 1, 2], "doc_id": [10, 20, 10], "score": [1.0, 1.0, 2.0]}
     qrels = {"qid": [2, 1], "doc_id": [10, 20], "label": [1, 2]}
     data = join(read_qrels(qrels, value="label"), read_run(run, value="score"), tie_order="trec_eval")
@@ -335,7 +335,7 @@ def test_letor_that_is_not(text):
 
 
 def test_ties_end_with_their_query():
-    """The last document of a query and the first of the next have one score."""
+    """The last document of a query and the first of the next have equal scores."""
     judged = {"q1": {"a": 1}, "q2": {"z": 1}}
     data = join(judged, {"q1": {"a": 1.0}, "q2": {"z": 1.0}}, tie_order="trec_eval")
     assert np.asarray(data.qid).tolist() == ["q1", "q2"]

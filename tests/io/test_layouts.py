@@ -373,7 +373,7 @@ NAMES = (
 
 @pytest.mark.slow
 def test_usual_tables_are_read_in_silence():
-    """One in eleven of the combinations of usual names, with columns that are not meant, in a form in turn."""
+    """One in eleven combinations of usual names, with other columns in between, in one format after the other."""
     rng = np.random.default_rng(0)
     for i, (query, document, grade, value) in enumerate([*itertools.product(*NAMES)][::11]):
         rows = pd.DataFrame({query: np.repeat(np.arange(4), 5), document: np.tile(np.arange(5), 4)})

@@ -1,4 +1,4 @@
-"""Results whose pages the tests read, and what a page says without a browser."""
+"""Results for the tests of pages, and the text of a page without a browser."""
 
 import json
 import re
@@ -13,7 +13,7 @@ GAINS = {"bm25": 0.5, "two-tower": 0.9, "rm3": 0.45, "cross-encoder": 1.2, "popu
 
 
 def runs_of(n_queries, systems=("bm25", "two-tower"), n_documents=20, seed=0):
-    """Judgements, some documents without one, and runs that rank by grade and noise."""
+    """Judgements, with some unjudged documents, and runs that rank by grade plus noise."""
     rng, n = np.random.default_rng(seed), n_documents + 8
     qrels, runs = {}, {name: {} for name in systems}
     for q in range(n_queries):
@@ -63,7 +63,7 @@ class Reader(HTMLParser):
 
     @property
     def text(self):
-        """What is read, blanks joined."""
+        """Text of elements, with blanks joined."""
         return re.sub(r"\s+", " ", "".join(self.shown))
 
     @property

@@ -1,4 +1,4 @@
-"""The page in Chromium: what is drawn, what keys and clicks do, what the policy refuses, and how long it takes."""
+"""The page in Chromium: content, keys and clicks, blocked requests, and time to load."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def chromium():
 
 @pytest.fixture
 def opened(chromium, tmp_path):
-    """Open a page; at the end nothing was written to the console, and one file was requested."""
+    """Open a page; at the end the console must be empty, and exactly one file requested."""
     seen, requests, contexts = [], [], []
 
     def go(page, *, width=1280, dark=False, script=True, address=""):
@@ -166,7 +166,7 @@ def test_without_script(opened, report, page):
 # --- numbers -------------------------------------------------------------------------------------------------
 
 
-def test_numbers_are_those_of_the_results(opened, report, page):
+def test_numbers_on_the_page_match_the_results(opened, report, page):
     tab = opened(page)
     for metric, label in enumerate(("ndcg@10", "map", "mrr")):
         tab.select_option("#metric", str(metric))
@@ -187,7 +187,7 @@ def test_numbers_are_those_of_the_results(opened, report, page):
         assert tab.inner_text("#n-worse") == f"{pair.lost} worse"
 
 
-def test_static_rows_are_those_of_the_script(opened, page):
+def test_static_rows_match_the_script(opened, page):
     texts = []
     for script in (False, True):
         tab = opened(page, script=script)
@@ -315,7 +315,7 @@ def test_browser_with_hostile_names(opened, name):
 
 
 def test_browser_with_any_text(opened):
-    """Twenty draws of hypothesis in one page each."""
+    """Twenty random examples of hypothesis on one page each."""
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
 
@@ -331,7 +331,7 @@ def test_browser_with_any_text(opened):
     check()
 
 
-def test_policy_refuses_what_is_injected(chromium, tmp_path, page):
+def test_policy_blocks_injected_code(chromium, tmp_path, page):
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     tab = chromium.new_page()
     seen, requests = [], []

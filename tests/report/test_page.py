@@ -1,4 +1,4 @@
-"""The page without a browser: what it says, its limits, its policy and its bytes."""
+"""The page without a browser: its text, limits, content security policy and bytes."""
 
 import base64
 import hashlib
@@ -38,10 +38,10 @@ def text_and_data(result, **options):
     return found.text, found.data
 
 
-# --- what it says --------------------------------------------------------------------------------------------
+# --- text ---------------------------------------------------------------------------------------------------------
 
 
-def test_numbers_are_those_of_the_print(report):
+def test_numbers_on_the_page_match_the_print(report):
     text, _ = text_and_data(report)
     pair = report.significance("ndcg@10")["two-tower", "bm25"]
     assert report.verdict == "two-tower is better than bm25"
@@ -101,7 +101,7 @@ def test_verdicts(new, keywords, verdict):
     assert (verdict in repr(report)) == ("not tested" not in verdict)
 
 
-def test_failed_models_and_one_model():
+def test_failed_models_and_a_single_model():
     class Fails(Ridge):
         def fit(self, X, y, sample_weight=None):
             raise ValueError("no <fit>")
@@ -147,7 +147,7 @@ def test_verdict_of_several():
     assert data["shown"] == 3
 
 
-def test_one_evaluation():
+def test_a_single_evaluation():
     qrels, runs = runs_of(12)
     result = evaluate_run(qrels, runs["bm25"], metrics=["ndcg@10", "map"])
     text, data = text_and_data(result, title="bm25", text=text_of)
@@ -257,7 +257,7 @@ def test_page_errors(report, options, error, message):
 
 
 @given(st.lists(st.tuples(st.floats(-2, 2), st.floats(-2, 2)), min_size=1))
-def test_decimals_are_those_of_python(pairs):
+def test_decimals_match_python(pairs):
     base, x = np.array(pairs).T
     in_base = in_millionths(base)
     in_x = in_millionths(x, base, in_base)
@@ -327,7 +327,7 @@ def test_page_with_any_text(names):
         check_safe(hostile_page(*names))
 
 
-def test_policy_has_the_hashes_of_what_is_there(report):
+def test_policy_has_the_hashes_of_scripts_and_styles(report):
     page = report.to_html(text=text_of)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
     contents = {"script-src": page.rpartition("<script>")[2].rpartition("</script>")[0],
@@ -391,7 +391,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def run(files, monkeypatch, capsys):
-    """Run the command line; the exit code, what it prints, and the page."""
+    """Run the command line: exit code, printed output, and the page."""
     monkeypatch.chdir(files)
 
     def call(*arguments):
@@ -421,7 +421,7 @@ def test_command_writes_the_page_of_the_comparison(files, run):
     assert page == expected
 
 
-def test_command_of_one_run_and_of_several(run):
+def test_command_of_a_single_run_and_of_several(run):
     code, out, page = run("report", "qrels", "bm25", "-o", "page.html")
     assert (code, out[:16]) == (0, "bm25: nDCG@10 0.")
     assert Reader(page).data["base"] is None

@@ -20,7 +20,7 @@ VECTORS = np.random.default_rng(3).normal(size=(len(ITEMS), 4)).round(1)
 
 
 def tied_runs(n_runs=12):
-    """Runs of three users whose scores are often equal."""
+    """Runs of three users, with many equal scores."""
     rng = np.random.default_rng(4)
     for _ in range(n_runs):
         sizes = rng.integers(1, 6, size=3)
@@ -104,7 +104,7 @@ GENRES = np.array(
 )  # fmt: skip
 
 
-def test_rectools_lenskit_and_elliot_have_these_values():
+def test_values_match_rectools_lenskit_and_elliot():
     """RecTools 0.19, LensKit 2025.8 and Elliot 0.3.1 on the same lists; RecTools divides no distance."""
     found = exposure(LISTS, items=range(12), k=3, train=SEEN)
     expected = {"novelty": 0.8684428977219195, "popularity": 3.6666666666666665, "coverage": 0.6666666666666666}
@@ -118,7 +118,7 @@ def test_rectools_lenskit_and_elliot_have_these_values():
 
 
 def test_evidently_counts_other_items():
-    """Its Gini is of the items that are shown, its coverage of those in training."""
+    """Its Gini index uses shown items, its coverage the items in training."""
     found = exposure(LISTS, items=range(12), k=3, train=SEEN)
     shown, seen = found.items[found.counts > 0], [*{*sum(SEEN.values(), [])}]
     n, first = len(shown), {user: items[:3] for user, items in LISTS.items()}
@@ -127,7 +127,7 @@ def test_evidently_counts_other_items():
 
 
 @pytest.mark.parametrize("prefix", ["exposure-rectools-", "exposure-recbole-"])
-def test_rectools_and_recbole_have_these_values(prefix):
+def test_values_match_rectools_and_recbole(prefix):
     for case in references(prefix):
         given, expected = case["inputs"], case["expected"]
         lists = given["lists"] if isinstance(given["lists"], dict) else dict(enumerate(given["lists"]))
@@ -146,8 +146,8 @@ def test_rectools_and_recbole_have_these_values(prefix):
 # --- groups -------------------------------------------------------------------------------------------------------
 
 
-def test_groups_have_shares_of_exposure_and_of_what_is_relevant():
-    """Of six shown items two are of group y, and of three relevant ones two."""
+def test_groups_have_shares_of_exposure_and_of_relevance():
+    """Two of six shown items and two of three relevant items are of group y."""
     run = {"u": ["a", "b"], "v": ["a", "f"], "w": ["c", "g"]}
     groups = dict.fromkeys("abcde", "x") | {"f": "y", "g": "y"}
     judgements = {"u": {"a": 1, "b": 0, "f": 2}, "v": ["g"]}
@@ -206,8 +206,8 @@ def test_intervals_hold_the_expected_value_over_other_users():
         assert (np.diff(intervals) < 0.9).all(), name
 
 
-def test_intervals_lie_within_what_is_possible():
-    """Two users who are shown very different lists: every interval would reach beyond both ends."""
+def test_intervals_lie_within_bounds():
+    """Two users with very different lists, so that every interval would exceed both bounds."""
     run, items = {"u": ["a", "b"], "v": ["c", "d"], "w": ["c", "e"]}, list("abcdefg")
     train = {"u": ["a", "b"], "v": ["a", "b"], "w": ["a", "b", "f"]}
     found = exposure(run, items=items, k=2, train=train, n_resamples=3, random_state=0)
@@ -229,7 +229,7 @@ def test_intervals_lie_within_what_is_possible():
 
 
 def test_without_chance_parts_are_users():
-    """With as many parts as users each is left out once: the jackknife, whatever the random state."""
+    """With as many groups as users each user is left out once: the jackknife, for any random state."""
     run = next(tied_runs())
     found = [exposure(run, items=ITEMS, k=2, n_resamples=50, random_state=seed) for seed in (0, 1)]
     for interval, other in zip(*(one.confidence_interval().values() for one in found), strict=True):
@@ -289,7 +289,7 @@ def test_exposure_errors(wrong, error, message):
         exposure(given.pop("run"), **given)
 
 
-def test_intervals_must_be_asked_for():
+def test_intervals_are_off_by_default():
     with pytest.raises(ValueError, match="needs exposure"):
         exposure(RUN, items=ITEMS, k=2).confidence_interval()
 

@@ -1,4 +1,4 @@
-"""Neighbours that an index found: against exact search, and lists of which the rest was not retrieved."""
+"""Neighbors found by an index: against exact search, and as truncated lists."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_neighbors_of_exact_search(rng):
 
 @each([m for m in METRICS if not m.pointwise])
 def test_neighbors_are_lists_of_few_documents(metric, rng):
-    """What is not in a list was not retrieved, as with -inf."""
+    """Items that are not in a list are unretrieved, as with -inf."""
     high = min(int(labels_of(metric)[-1]), 3)
     score = np.full((N_QUERIES, 40), -np.inf)
     indices = np.array([rng.permutation(40)[:6] for _ in range(N_QUERIES)])
@@ -73,8 +73,8 @@ def test_neighbors_without_self(rng):
 
 @pytest.mark.parametrize("higher", [False, True])
 @pytest.mark.parametrize("n_found", [5, 10, 14])
-def test_recall_of_an_index_counts_neighbors_as_near_as_the_farthest_true_one(n_found, higher):
-    """As faiss and ann-benchmarks do: hits in the first ten are those within the distance of the tenth true one."""
+def test_recall_of_an_index_counts_neighbors_within_the_true_distance(n_found, higher):
+    """Like faiss and ann-benchmarks: hits in the first ten are within the distance of the tenth true neighbor."""
     rng = np.random.default_rng(n_found)
     items, queries = rng.integers(0, 3, (300, 5)), rng.integers(0, 3, (40, 5))
     all_distances = ((queries[:, None] - items) ** 2).sum(axis=2).astype(float)
@@ -98,7 +98,7 @@ def test_neighbors_that_were_not_found_and_a_tolerance():
     near = [[0.1, 0.2001, 0.2001]], [[7, 8, 0]]
     assert score_neighbors(*near, **arguments).mean() == a_third
     assert score_neighbors(*near, **arguments, tolerance=1e-3).mean() == {"recall@3": 1.0}
-    # One of two that are as near is enough, whichever it is.
+    # Either of two equally near items is a hit.
     found = score_neighbors([[0.2, 0.2]], [[7, 8]], true_distances=[[0.2]], metrics=["recall@1", "recall"])
     assert found.mean() == {"recall@1": 1.0, "recall": 1.0}
 

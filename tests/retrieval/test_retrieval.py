@@ -38,9 +38,9 @@ def indicators():
 
 
 def relevances(seed, high):
-    """Ways to say what is relevant, with the dense matrix of grades that each means; no grade above `high`."""
+    """Forms of relevance, each with the dense matrix of grades that it means; no grade above `high`."""
     rng = np.random.default_rng(seed)
-    classes = rng.integers(0, 6, N_QUERIES), rng.choice(5, N_ITEMS)  # one class is in no item
+    classes = rng.integers(0, 6, N_QUERIES), rng.choice(5, N_ITEMS)  # one class has no item
     yield {"query_labels": classes[0], "database_labels": classes[1]}, np.equal.outer(*classes) * 1.0
     grades = rng.integers(0, high + 1, (N_QUERIES, N_ITEMS)) * (rng.random((N_QUERIES, N_ITEMS)) < 0.1) * 1.0
     yield {"relevance": grades}, grades
@@ -54,7 +54,7 @@ def relevances(seed, high):
 
 
 def with_repeated_entries(x):
-    """Sparse matrix whose rows have their entries twice, half of each, in falling order of columns."""
+    """Sparse matrix with duplicate entries, half of the value each, in descending order of columns."""
     x = sparse.csr_array(np.asarray(x, dtype=float))
     order = np.concatenate([np.arange(a, b)[::-1].repeat(2) for a, b in zip(x.indptr[:-1], x.indptr[1:], strict=True)])
     return sparse.csr_array((x.data[order] / 2, x.indices[order], 2 * x.indptr), shape=x.shape)
@@ -64,7 +64,7 @@ def with_repeated_entries(x):
 
 
 def direct(order, grade, k):
-    """nDCG@k, ACG@k, MAP@k, WAP@k and P@k of one query, as one writes them down."""
+    """nDCG@k, ACG@k, MAP@k, WAP@k and P@k of one query, by their definitions."""
     gain = 2.0 ** grade[order[:k]] - 1
     best = 2.0 ** np.sort(grade)[::-1][:k] - 1
     discount = 1 / np.log2(2 + np.arange(k))
@@ -255,7 +255,7 @@ def test_zero_vectors_have_cosine_zero_with_all():
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product"])
 def test_features_of_any_size(distance, make, features, rng):
-    """Also of numbers whose squares are 0 as float64; dividing by a power of two changes no digit."""
+    """Also for numbers whose squares underflow in float64; dividing by a power of two changes no digit."""
     labels = rng.integers(0, 3, N_QUERIES), rng.integers(0, 3, N_ITEMS)
 
     def found(queries, items):
@@ -363,7 +363,7 @@ def test_progress_without_tqdm_names_the_extra(codes, rng, monkeypatch):
 
 @pytest.mark.slow
 def test_memory_stays_bounded():
-    """1 GB of distances, were they all made at once."""
+    """All distances at once would take 1 GB."""
     code = """
 import resource
 import numpy as np
@@ -420,7 +420,7 @@ def test_no_circle_keeps_the_memory_of_a_chunk(distance, ties, codes, rng):
         labels = rng.integers(0, 5, N_QUERIES), rng.integers(0, 5, N_ITEMS)
         evaluate_retrieval(*codes, *labels, distance=distance, metrics=["map", "ndcg"], ties=ties)
 
-    call()  # what is made once
+    call()  # computed once
     gc.collect()
     gc.disable()
     try:
@@ -431,8 +431,8 @@ def test_no_circle_keeps_the_memory_of_a_chunk(distance, ties, codes, rng):
     assert n_in_circles == 0
 
 
-def test_map_at_r_is_that_of_pytorch_metric_learning():
-    """The sum of the precisions at relevant ones of the R nearest others, over R."""
+def test_map_at_r_matches_pytorch_metric_learning():
+    """The sum of the precisions at relevant items among the R nearest others, over R."""
     rng = np.random.default_rng(0)
     features, label = rng.normal(size=(60, 5)), rng.integers(0, 5, 60)
     distance = ((features[:, None] - features) ** 2).sum(axis=2)

@@ -1,4 +1,4 @@
-"""Errors of retrieval: they speak of what was given, and come before any work is done."""
+"""Errors of retrieval name the argument and come before any work."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_retrieval_errors(arguments, options, error, message):
     ],
 )
 def test_errors_about_grades_name_the_query(grade, metric, options, message, deep):
-    """Also where only items far down the list have them; of a function, by the number of the query among all."""
+    """Also if only items far down the list have them; for a function, with the number of the query."""
     queries, items = np.zeros((3, 4), dtype=int), np.repeat([[0, 0, 0, 0], [1, 1, 1, 1]], 200, axis=0)
     grades = np.zeros((3, 400))
     grades[1, 399] = grade
@@ -90,8 +90,8 @@ def test_errors_about_grades_name_the_query(grade, metric, options, message, dee
             score_neighbors(None, [[0, 1]] * 3, n_database=400, **options)
 
 
-def test_a_function_of_queries_that_returns_what_it_should_not():
-    """Asked for one query at a time, of which the second has the fault."""
+def test_a_relevance_function_with_invalid_results():
+    """Called for one query at a time, of which the second is invalid."""
     grades = np.zeros((3, 40))
     grades[1, 7] = np.inf
     with pytest.raises(ValueError, match=r"What relevance returns must be finite. Got an infinite entry in row 1\."):
@@ -106,7 +106,7 @@ def test_labels_of_pandas_that_are_missing():
         evaluate_retrieval(Q, D, pd.Series(["a", None], dtype="string"), ["a", "b", "b"])
 
 
-def test_predictions_are_wanted_of_all_items_where_they_are_compared_with_grades():
+def test_pointwise_metrics_need_predictions_of_all_items():
     with pytest.raises(ValueError, match=r"so every nearness must be finite. Got -inf in query 0"):
         score_neighbors(None, [[0]], relevance=[[1, 0]], metrics="mse")
 

@@ -109,7 +109,7 @@ def test_the_same_labels_in_the_same_order():
 
 
 def test_other_labels_go_by_position():
-    """Two models may name their features each in its way, and rows may have places beside ids."""
+    """Two models may name their features differently, and rows may have positions next to ids."""
     expected = retrieval(relevance=GRADES)
     assert retrieval(items=ITEMS.set_axis(["i0", "i1", "i2"], axis=1), relevance=GRADES) == expected
     assert retrieval(QUERIES.reset_index(drop=True), ITEMS.reset_index(drop=True), relevance=GRADES) == expected
@@ -128,7 +128,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_a_column_of_labels_is_one_label_each(kind, rng):
+def test_a_column_of_labels_has_one_label_per_item(kind, rng):
     """Items of label 0 are relevant to queries of label 0."""
     features, labels = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
     flat = evaluate_retrieval(features, None, labels, metrics="map")

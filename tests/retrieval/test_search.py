@@ -1,4 +1,4 @@
-"""Nearest items and whole lists: against distances as one writes them down, and `evaluate` on all of them."""
+"""Nearest items and whole lists: against distances by their definition, and `evaluate` on all of them."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ N_QUERIES, N_ITEMS = 5, 3000
 
 
 def scores(distance, queries, items):
-    """Nearness in double precision, as one writes it down."""
+    """Similarity in double precision, by its definition."""
     if distance == "cosine":
         queries, items = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (queries, items))
     return -pairwise_distances(queries, items) if distance == "euclidean" else queries @ items.T
 
 
 def check(distance, queries, items, seed=0):
-    """Compare what is read of the first ranks with `evaluate` on all distances."""
+    """Compare results of the first ranks with `evaluate` on all distances."""
     grade = np.random.default_rng(seed).integers(0, 4, (len(queries), len(items))) * 1.0
     names, options = ["ndcg@3", "map@10", "dcg@7"], {"ties": "stable", "replace_undefined_by": np.nan}
     found = evaluate_retrieval(queries, items, relevance=grade, distance=distance, metrics=names, **options)
@@ -39,7 +39,7 @@ def check(distance, queries, items, seed=0):
 
 @pytest.fixture
 def counts(monkeypatch):
-    """Items that may be among the nearest, of each chunk, and those whose distance is computed pair by pair."""
+    """Candidates of each chunk, and those whose distance is computed pair by pair."""
     counts, nearest, make = {"items": [], "pairs": []}, _search.nearest, _search.Distances
 
     def counted(distances, *others):
@@ -106,7 +106,7 @@ def test_any_size(distance, of_queries, of_items):
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("n_features", [1, 3, 64, 3000])
 def test_no_value_is_further_off_than_the_slack(distance, n_features):
-    """Also where all terms have one sign, where some are far smaller than others, and where squares are lost."""
+    """Also if all terms have one sign, if some are far smaller than others, and if squares underflow."""
     rng = np.random.default_rng(n_features)
     kinds = [rng.normal, rng.random, lambda size: 1 + 1e-4 * rng.random(size), lambda size: rng.random(size) ** 60]
     for kind in [*kinds, lambda size: rng.normal(size=size) * 10.0 ** rng.integers(-200, 1, (size[0], 1))]:
@@ -118,7 +118,7 @@ def test_no_value_is_further_off_than_the_slack(distance, n_features):
 
 @pytest.mark.parametrize("distance", ["cosine", "inner_product", "euclidean"])
 def test_float32_finds_the_candidates_of_float64(distance, monkeypatch):
-    """Candidates are found in float32 and compared in float64, unless features are long, or equal ones too many."""
+    """Candidates are found in float32 and compared in float64, unless vectors are long or too many are equal."""
     rng, label = np.random.default_rng(0), np.arange(3000) % 7
     shapes = (30, 12), (3000, 12)
     kinds = {
@@ -145,8 +145,8 @@ def test_float32_finds_the_candidates_of_float64(distance, monkeypatch):
     assert used == {*kinds} - ({"long"} if distance != "cosine" else set())
 
 
-def test_both_may_be_off_by_all_of_the_slack():
-    """The nearest of 300 items looks further away than it is, and the second one nearer."""
+def test_errors_up_to_the_slack_are_tolerated():
+    """The nearest of 300 items looks further away than it is, and the second looks nearer."""
     true = np.full((1, 300), 5.0)
     true[0, [0, 5]] = 1.0, 1.1
     off = np.zeros_like(true)
@@ -158,7 +158,7 @@ def test_both_may_be_off_by_all_of_the_slack():
 
 @pytest.mark.parametrize("metric", ["p@1", "map"])
 def test_features_far_from_zero(metric):
-    """Distances are of what is left of them after the mean is taken off."""
+    """Distances are computed after the mean is subtracted."""
     rng = np.random.default_rng(0)
     queries, items = (1e8 + rng.normal(size=(n, 4)) for n in (N_QUERIES, N_ITEMS))
     labels = np.arange(N_QUERIES) % 2, rng.integers(0, 2, N_ITEMS)
@@ -199,7 +199,7 @@ def test_chunks_fit_the_memory():
 @pytest.mark.parametrize("n_bits", [1, 8, 63, 64, 65, 192, 193, 255, 256, 257, 65_535, 65_536])
 @pytest.mark.parametrize("packed", [False, True])
 def test_bits_that_differ_are_counted(n_bits, packed, rng):
-    """Also where all bits differ, or none, which no fewer bytes would hold."""
+    """Also if all bits differ, or none, which no smaller type could hold."""
     queries, items = rng.integers(0, 2, (3, n_bits)), rng.integers(0, 2, (20, n_bits))
     items[:3], items[3:6] = queries, 1 - queries
     expected = (queries[:, None] != items).sum(axis=2)
@@ -211,7 +211,7 @@ def test_bits_that_differ_are_counted(n_bits, packed, rng):
 
 @pytest.mark.parametrize("n_bits", [255, 256, 257])
 def test_codes_that_differ_in_all_bits_are_last(n_bits):
-    """A distance of 256 in one byte would be that of the query itself."""
+    """In one byte, a distance of 256 would equal the distance of the query to itself."""
     query = np.ones((1, n_bits), dtype=int)
     items = np.repeat([[1], [0]], [30, 30], axis=0) * query
     items[1:30, :100] = 0
@@ -226,7 +226,7 @@ def test_codes_that_differ_in_all_bits_are_last(n_bits):
 
 @pytest.mark.parametrize("n_bits", [1, 64, 128, 200, 256, 320, 512, 576])
 @pytest.mark.parametrize("k", [1, 10, 40])
-def test_nearest_codes_are_those_of_whole_lists(n_bits, k, rng):
+def test_nearest_codes_match_whole_lists(n_bits, k, rng):
     """Few distinct codes make ties that reach far."""
     queries, items = (rng.integers(0, 2, (n, n_bits)) for n in (7, 3000))
     for columns in (slice(None), slice(0, 3)):
@@ -252,7 +252,7 @@ ALL_OR_NONE = pytest.mark.filterwarnings("ignore:.*cannot tell good rankings")
 @ALL_OR_NONE
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.9])
-def test_whole_lists_of_codes_are_those_of_evaluate_to_the_last_bit(ties, density, rng):
+def test_whole_lists_of_codes_match_evaluate(ties, density, rng):
     queries, items = (rng.integers(0, 2, (n, 12)) for n in (9, 700))
     grade = rng.integers(1, 4, (9, 3)) @ (rng.random((3, 700)) < density) * 1
     labels = (rng.random((9, 5)) < 0.6) * 1, (rng.random((700, 5)) < density) * 1
@@ -271,7 +271,7 @@ def test_whole_lists_of_codes_are_those_of_evaluate_to_the_last_bit(ties, densit
 @ALL_OR_NONE
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
 @pytest.mark.parametrize("whole_numbers", [False, True])
-def test_whole_lists_of_numbers_are_those_of_evaluate_to_the_last_bit(ties, whole_numbers, rng):
+def test_whole_lists_of_numbers_match_evaluate(ties, whole_numbers, rng):
     queries, items = (rng.normal(size=(n, 6)) for n in (9, 700))
     if whole_numbers:
         queries, items = np.rint(queries), np.rint(items)

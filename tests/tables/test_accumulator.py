@@ -1,4 +1,4 @@
-"""An accumulator gives what `evaluate` gives on all rows at once, to the last bit, however its updates are cut."""
+"""An accumulator equals `evaluate` on all rows, bit for bit, however the rows are divided into updates."""
 
 import pickle
 
@@ -14,7 +14,7 @@ from sklearn_rank.stats import compare
 
 
 def by_query(data, rng=None):
-    """Rows of each query, queries in order of first appearance, or in a random one."""
+    """Rows of each query, with queries in order of first appearance or in random order."""
     ids = data.qid[np.sort(np.unique(data.qid, return_index=True)[1])]
     return [data.rows(data.qid == q) for q in (ids if rng is None else rng.permutation(ids))]
 
@@ -39,7 +39,7 @@ def expected_of(data, metrics=NAMES, **keywords):
 
 
 def state(accumulator):
-    """All that an accumulator knows, as bytes; metrics by name, as they remember what was asked of them."""
+    """State of an accumulator, as bytes; metrics by name, because they cache plans."""
     return pickle.dumps(accumulator.__getstate__() | {"_specs": [*accumulator._specs]})
 
 
@@ -90,7 +90,7 @@ def test_attributes_go_by_the_ids_of_queries():
         accumulator.compute(clusters=[1] * 60)
 
 
-def test_results_go_where_others_go(tmp_path):
+def test_accumulated_results_work_like_others(tmp_path):
     parts = by_query(make())
     result = updated(chunks(parts, 8)).compute()
     result.save(tmp_path / "result")
@@ -104,7 +104,7 @@ def test_results_go_where_others_go(tmp_path):
 
 
 def test_queries_of_an_index():
-    """Ids in the index of the labels are ids as those of qid= are."""
+    """Ids in the index of the labels are read like those of qid=."""
     labels = pd.Series([1, 0, 1], index=pd.Index(["b", "b", "a"], name="qid"))
     accumulator = RankingAccumulator("mrr").update(labels, [1, 2, 3])
     assert accumulator.compute().qid.tolist() == ["b", "a"]
@@ -160,7 +160,7 @@ def test_an_update_that_fails_changes_nothing(args, keywords, error, message):
 
 
 class Full(dict):
-    """A dict that takes one more entry."""
+    """A dict that accepts one more entry."""
 
     def update(self, entries):
         self[next(iter(entries))[0]] = 0
@@ -212,7 +212,7 @@ def test_a_merge_that_fails_changes_nothing():
         ({"metrics": "ndcg", "gain": "cubic"}, "gain"),
     ],
 )
-def test_wrong_keywords_are_refused_at_once(keywords, message):
+def test_wrong_keywords_are_rejected_immediately(keywords, message):
     with pytest.raises(ValueError, match=message):
         RankingAccumulator(**keywords)
 
@@ -285,7 +285,7 @@ def test_the_query_that_comes_again_with_others_is_named():
 
 
 def test_memory_is_that_of_values():
-    """About 17 bytes for each metric and query, and 24 beside the id, after many small updates."""
+    """About 17 bytes per metric and query, and 24 next to the id, after many small updates."""
     accumulator = RankingAccumulator(["map", "mrr"])
     for i in range(500):
         accumulator.update([[1, 0, 0]], [[1, 2, 3]], [i])
@@ -293,7 +293,7 @@ def test_memory_is_that_of_values():
 
 
 def test_the_longest_list_is_known_after_shorter_ones():
-    """A merge compares the weights of all ranks that the other one has seen."""
+    """A merge compares the weights of all ranks of the other accumulator."""
 
     def discount(rank):
         return np.where((rank == 5) & (len(rank) == 7), 0.19, 1 / rank)

@@ -46,7 +46,7 @@ def test_no_file_has_a_name(grouped, tmp_path):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @ON_LINUX
 def test_an_error_that_is_kept_holds_no_file(n_jobs, tmp_path):
-    """As in a session of IPython, whose last traceback holds what was under way."""
+    """Keep a traceback, as IPython does; it holds the local variables of the failed call."""
 
     def fails(y_true, y_score):
         raise KeyboardInterrupt
@@ -87,7 +87,7 @@ def spilled():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 def test_a_full_disk_is_an_error(forks, tmp_path):
-    """A write that goes beyond the limit is cut short, as on a disk that gets full, and the next one fails."""
+    """A write beyond the limit is truncated, as on a full disk, and the next write fails."""
     sizes = [0, 5000, 70_000]
     code = f"""
 import resource

@@ -261,7 +261,7 @@ def test_an_error_names_the_file(tmp_path):
         evaluate_table(folder, metrics="mrr")
 
 
-def test_types_that_a_data_set_is_given_count(tmp_path):
+def test_declared_types_of_a_data_set_apply(tmp_path):
     dataset, pa = pytest.importorskip("pyarrow.dataset"), pytest.importorskip("pyarrow")
     types = pa.schema({"label": pa.int64(), "score": pa.float64(), "qid": pa.string()})
     folder = written(tmp_path / "rows", ROWS, ROWS | {"qid": ["007", "007"]})
@@ -273,7 +273,7 @@ def test_types_that_a_data_set_is_given_count(tmp_path):
     assert evaluate_table(read, metrics="mrr").qid.tolist() == [7]
 
 
-def test_folders_of_one_number_are_refused(tmp_path):
+def test_folders_of_one_number_are_rejected(tmp_path):
     dataset, pa = pytest.importorskip("pyarrow.dataset"), pytest.importorskip("pyarrow")
     rows = {"label": [0, 1], "score": [2.0, 1.0]}
     for folder in ("day=1/qid=07", "day=2/qid=07", "day=02/qid=8"):
@@ -321,7 +321,7 @@ def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
         evaluate_table("rows.parquet", metrics="map")
 
 
-def test_text_stays_the_same_query_where_ids_of_other_types_come_after_it():
+def test_text_stays_the_same_query_if_other_types_follow():
     index = QueryIdIndex()
     others = np.array([None, None], dtype=object)
     others[:] = ["b", ("b",)]
@@ -339,7 +339,7 @@ def test_weights_in_only_some_batches(first):
 
 @pytest.mark.parametrize("assume_grouped", [False, True])
 @pytest.mark.filterwarnings("ignore:Every query has one row")
-def test_weights_of_many_queries_at_once(assume_grouped):
+def test_weights_of_many_queries_in_one_batch(assume_grouped):
     y, weight = np.arange(1100) % 2, np.arange(1.0, 1101.0)
     result = evaluate_table([(y, y, np.arange(1100), weight)], metrics="p@1", assume_grouped=assume_grouped)
     assert result.weight.tolist() == weight.tolist()

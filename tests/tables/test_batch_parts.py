@@ -1,4 +1,4 @@
-"""Results of parts of the queries make one result, and ids are told apart across them."""
+"""Results of disjoint sets of queries merge into one result, with ids distinguished across them."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ def part_of(data, specs, **keywords):
     return evaluate_part(read(*data[:2], qid=data.qid, **keywords), specs)
 
 
-def test_parts_make_one_result():
-    """Wherever the queries of a part stand among all."""
+def test_partial_results_merge():
+    """The queries of a part may be anywhere in the whole."""
     data, specs = make(), parse_metrics(NAMES)
     weight = data.qid * 1.0 + 5
     expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES, sample_weight=weight)
@@ -56,7 +56,7 @@ def test_without_queries_there_are_no_parts():
 
 
 def test_numbers_of_queries_in_a_part_of_the_last_level():
-    """A number is below 2**32, and so is what is computed from it."""
+    """Numbers below 2**32, and so are those computed from them."""
     number = np.array([3, 67, 4, 3, 68, 67], dtype=np.uint32) * 2**24 + 12345
     rows = NumberedRows(number, np.array([1.0, 2, 3, 4, 5, 6]), np.arange(6.0))
     queries = Part(rows, step=2**24, digits=(3, 5)).queries()

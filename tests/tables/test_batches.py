@@ -1,4 +1,4 @@
-"""LazyQueries give what all rows at once give, to the last bit, and nothing is lost between them."""
+"""LazyQueries equals `evaluate` on all rows, bit for bit, and no row is lost between batches."""
 
 from decimal import Decimal
 
@@ -136,7 +136,7 @@ def test_bad_batches(grouped, batch, error, message):
     ],
 )
 def test_batch_scores_beyond_float_precision(scores, lost):
-    """One in another batch might be equal to it as a float, whether or not it is there."""
+    """An id in another batch might be equal to it as a float, whether or not it is."""
     with pytest.raises(ValueError, match=f"numbers that float64 can tell apart.*Got {lost}.*This is batch 1,"):
         evaluate_table([([1, 0], [1, 0], [7, 7]), ([1, 0], scores, [8, 8])], metrics="map")
 
@@ -228,7 +228,7 @@ def test_the_result_keeps_no_data(tmp_path):
     assert found.to_frame().index.tolist() == ["a"]
 
 
-def test_a_discount_of_the_longest_part_is_known_after_a_shorter_one(at_once):
+def test_a_discount_of_the_longest_batch_is_known_after_a_shorter_one(at_once):
     def discount(rank):
         return np.where((rank == 5) & (len(rank) == 7), 0.19, 1 / rank)
 

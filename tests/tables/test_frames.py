@@ -33,7 +33,7 @@ class Stream:
 
 
 class Record:
-    """The same of one batch."""
+    """The same for a single batch."""
 
     def __init__(self, batch):
         self.batch = batch
@@ -122,7 +122,7 @@ STREAMS = ("DuckDB", "Arrow reader", "Arrow stream", "Arrow stream of polars")
 
 
 @pytest.mark.parametrize("kind", STREAMS)
-def test_a_stream_is_read_in_pieces_if_asked_for(kind, tmp_path):
+def test_a_stream_is_read_in_pieces_on_request(kind, tmp_path):
     expected = evaluate(LABEL, SCORE, qid=QID, sample_weight=WEIGHT)
     for how in ({"memory_limit": 2000}, {"folder": tmp_path}):
         found = evaluate_table(TABLES[kind](), sample_weight="weight", **how)
@@ -170,7 +170,7 @@ LABELS = {
 @pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_any_type(kind, nulls):
-    """A null is a document that nobody judged, in every library."""
+    """A null is an unjudged document, in every library."""
     of_polars, of_arrow, of_pandas = LABELS[kind]
     labels = np.minimum(LABEL, 1) if kind == "bool" else LABEL
     missing = (np.arange(N) % 7 == 0) & nulls
@@ -187,7 +187,7 @@ def test_labels_of_any_type(kind, nulls):
 
 
 def test_columns_may_have_the_names_of_attributes():
-    """A frame of pandas has its columns as attributes, too."""
+    """The columns of a pandas frame are also its attributes."""
     names = ("column_names", "collect_schema", "dtype", "get_columns", "get_fragments", "per_query", "to_native")
     frame = PANDAS.rename(columns={"label": "y_true", "score": "y_score"})
     frame = frame.assign(**dict.fromkeys([*names, "to_pandas", "doc_id", "type", "n_undefined"], 1))
@@ -273,7 +273,7 @@ def unread():
     ],
     ids=["pandas", "polars", "DuckDB", "Arrow"],
 )
-def test_all_missing_columns_are_named_with_those_that_may_be_meant(make):
+def test_all_missing_columns_are_named_with_suggestions(make):
     message = (
         "data must have each of the columns once: y_true='label', y_score='score', qid='qid'. Got no 'label' and no "
         "'score' and no 'qid' among 'relevance', 'Score', 'query_id', 'weight', 'country', 'other'. "
@@ -354,7 +354,7 @@ def test_faults_of_the_data(table, keywords, message):
 
 
 def test_without_narwhals(monkeypatch):
-    """pandas, polars, Arrow, dicts and streams need none; a table without a stream does."""
+    """pandas, polars, Arrow, dicts and streams need no pyarrow; a table without a stream does."""
     monkeypatch.setitem(sys.modules, "narwhals", None)
     monkeypatch.setattr("sklearn_rank._tables.columns.find_spec", lambda name: None)
     for kind in ("pandas", "polars", "polars lazy", "Arrow", "Arrow reader", "Arrow stream", "dict", "DuckDB"):

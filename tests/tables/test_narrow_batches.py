@@ -1,4 +1,4 @@
-"""Batches whose rows are held as narrow as they came: types differ, and each value comes back bit by bit."""
+"""Batches keep rows in their narrow types; types may differ, and each value comes back bit for bit."""
 
 import threading
 
@@ -45,7 +45,7 @@ def test_signs_of_zeros_and_fractions_go_to_disk_and_back():
     check((label, data.y_score, data.qid), 20, metrics=["dcg(gain=linear)@5", "mse"], memory_limit=500)
 
 
-def test_a_wider_type_that_comes_later_is_that_of_all():
+def test_a_wider_type_in_a_later_batch_applies_to_all():
     """Rows on disk are read together: bytes and labels with a fraction, float32 and float64."""
     data = make(shuffle=True)
     late = np.arange(len(data.qid)) >= 200
@@ -60,7 +60,7 @@ def test_a_wider_type_that_comes_later_is_that_of_all():
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_batches_are_read_by_the_calling_thread(grouped):
-    """Connections of sqlite3, for one, refuse other threads."""
+    """Connections of sqlite3, for example, reject other threads."""
     threads = set()
 
     def batches():

@@ -16,7 +16,7 @@ def test_shapes_and_shares():
     np.testing.assert_allclose(np.bincount(y) / len(y), [0.6, 0.3, 0.1], atol=0.01)
 
 
-def test_the_edges_of_what_is_allowed():
+def test_bounds_of_accepted_arguments():
     y = make_ranking(grades=(0.5, 0, 0.5), random_state=0)[1]
     assert set(y.tolist()) == {0, 2}
     X, y, qid = make_ranking(n_queries=1, n_documents=(1, 1))  # a signal without a deviation
@@ -24,7 +24,7 @@ def test_the_edges_of_what_is_allowed():
 
 
 def test_features_are_normal_around_an_offset_of_each_query():
-    """Also those that act through their squares."""
+    """Including features that act through their squares."""
     X = make_ranking(n_queries=20, n_documents=(500, 500), random_state=0)[0].reshape(20, 500, -1)
     offset = X.mean(axis=1)
     assert offset.std(axis=0).min() > 0.5

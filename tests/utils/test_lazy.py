@@ -4,7 +4,7 @@ from sklearn_rank._utils.lazy import cached_property
 
 
 class Lazy:
-    """An attribute that counts how often it is computed, by as many threads at a time as `barrier` waits for."""
+    """An attribute that counts its computations; `barrier` lets threads compute at the same time."""
 
     n_computed = 0
 
@@ -13,7 +13,7 @@ class Lazy:
 
     @cached_property
     def value(self):
-        """What help() shows."""
+        """Output of help()."""
         self.n_computed += 1
         if self.barrier is not None:
             self.barrier.wait(timeout=60)

@@ -55,7 +55,7 @@ def test_blocks_run_at_the_same_time(n_threads):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_each_thread_has_a_function_of_its_own(n_threads):
+def test_each_thread_has_its_own_function(n_threads):
     owners, meet = [], meeting(n_threads)
 
     def make():
@@ -79,7 +79,7 @@ def test_a_function_that_cannot_be_made(n_threads):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1])
-def test_one_thread_is_the_caller(n_jobs):
+def test_a_single_thread_is_the_caller(n_jobs):
     assert set(map_blocks(lambda a, b: current_thread(), BLOCKS, n_jobs)) == {current_thread()}
 
 
@@ -131,7 +131,7 @@ def threads_of(n_threads):
 
 
 def test_threads_are_kept_for_the_next_calls():
-    """One that is not idle yet when the next call begins has another beside it, but not each time."""
+    """If a thread is not idle when the next call begins, another is started, but not each time."""
     assert 2 <= len(set().union(*[threads_of(2) for _ in range(40)])) < 10
     assert 3 <= len(set().union(*[threads_of(3) for _ in range(40)])) < 12
 
@@ -146,8 +146,8 @@ def test_a_thread_that_failed_is_kept(n_threads):
     assert n_threads <= len(seen) < 12
 
 
-def test_calls_in_threads_and_calls_in_calls_have_threads_of_their_own():
-    """All of them meet, so each has as many threads as it asked for."""
+def test_nested_and_concurrent_calls_have_their_own_threads():
+    """All of them meet, so each has as many threads as it requested."""
     meet = meeting(8)
 
     def outer(start, stop):
@@ -187,7 +187,7 @@ def test_threads_that_do_not_start_leave_the_work_to_others(n_more, monkeypatch)
     with monkeypatch.context() as patched:
         patched.setattr(Thread, "start", start)
         assert map_blocks(lambda a, b: meet(a), BLOCKS, 4) == [*range(1000)]
-    # What no thread began is begun by one that starts later, and does nothing.
+    # A thread that starts later takes the remaining item, and does nothing.
     assert len(threads_of(2)) == 2
 
 
@@ -225,7 +225,7 @@ def test_a_kept_thread_holds_no_data():
 
 
 def test_a_kept_thread_runs_in_the_context_of_each_call():
-    """As on one thread: what NumPy raises is a choice of the caller."""
+    """As on one thread: the caller chooses how NumPy handles errors."""
     variable = ContextVar("variable", default=0)
     for value in (1, 2):
         meet = meeting()
@@ -234,8 +234,8 @@ def test_a_kept_thread_runs_in_the_context_of_each_call():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_a_fork_has_threads_of_its_own():
-    """Pytest turns the warning of Python 3.12 about a fork beside threads into an error."""
+def test_a_fork_starts_its_own_threads():
+    """Pytest turns Python 3.12's warning about forks with threads into an error."""
     threads_of(3)
     child = os.fork()
     if child == 0:
@@ -246,7 +246,7 @@ def test_a_fork_has_threads_of_its_own():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_a_fork_in_a_thread_has_threads_of_its_own():
+def test_a_fork_in_a_thread_starts_its_own_threads():
     def fork(item):
         child = os.fork() if current_thread().name.startswith("sklearn_rank") else -1
         if child == 0:
@@ -258,8 +258,8 @@ def test_a_fork_in_a_thread_has_threads_of_its_own():
     assert map_items(lambda item: fork(meet(item)), range(3), 2) == [0] * 3
 
 
-def test_a_process_ends_beside_kept_threads():
-    """If one of them is at work, once its work is done."""
+def test_a_process_ends_with_idle_threads():
+    """If a thread is at work, the process ends after that work."""
     script = (
         "import time\nfrom threading import Thread\nfrom sklearn_rank._utils.threads import map_items\n"
         "map_items(int, '12', 2)\n"
@@ -270,8 +270,8 @@ def test_a_process_ends_beside_kept_threads():
     assert (done.stdout.split(), done.stderr) == ([b"ends"], b"")
 
 
-def test_calls_while_a_process_ends_take_one_thread():
-    """Other threads do not run any more, so to wait for one would take for ever; executors start none."""
+def test_calls_while_a_process_ends_use_one_thread():
+    """Other threads no longer run, so waiting for them would never end; executors start no threads."""
     script = (
         "import atexit, sys\nimport numpy as np\nfrom sklearn_rank import evaluate_table\n"
         "from sklearn_rank._utils.threads import map_items, with_helpers\n"
@@ -307,7 +307,7 @@ def test_an_error_stops_all_and_is_raised_as_it_is(n_threads, place):
     assert map_items(str, range(20), n_threads) == [*map(str, range(20))]  # nothing of it stays
 
 
-def test_an_error_where_items_are_made():
+def test_an_error_in_the_iterable_of_items():
     def items():
         yield 1
         raise OSError("no more")
@@ -316,8 +316,8 @@ def test_an_error_where_items_are_made():
         map_items(lambda x: x, items(), 2)
 
 
-def test_work_that_heeds_stops_at_once():
-    """One thread waits for ever, but looks whether the other failed."""
+def test_work_that_checks_for_interrupts_stops_immediately():
+    """One thread waits forever, but checks whether the other failed."""
     begun = Event()
 
     def compute(start, stop):
@@ -336,7 +336,7 @@ def test_work_that_heeds_stops_at_once():
     check_interrupt()
 
 
-def test_threads_of_threads_stop_too():
+def test_threads_of_threads_stop():
     begun = Event()
 
     def forever(item):
