@@ -1,4 +1,4 @@
-"""Spark gives what `evaluate` gives on the same rows, and nothing is lost on the way."""
+"""Spark equals `evaluate` on the same rows, and no row is lost on the way."""
 
 import datetime
 import decimal
@@ -73,7 +73,7 @@ TYPES = {
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_spark_ids(spark, kind):
-    """Doubles and booleans are the ids of a result elsewhere, whole numbers those of most tests."""
+    """Doubles and booleans as ids, as in other tests, and integers, as in most tests."""
     data = make()
     ids = [TYPES[kind](i) for i in data.qid.tolist()]
     rows = list(zip(data.y_true.tolist(), data.y_score.tolist(), ids, strict=True))
@@ -108,7 +108,7 @@ def test_batches_cut_queries(spark):
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
 
 
-def test_more_rows_than_a_worker_holds_at_once(spark):
+def test_more_rows_than_a_spark_worker_buffers(spark):
     rows = spark.range(700_000).selectExpr("id % 9 as label", "hash(id) as score", "-(id div 7) as qid")
     result = per_query(rows.coalesce(1), metrics=["mae", "mrr"], assume_grouped=True)
     data = rows.toArrow()
@@ -121,7 +121,7 @@ def test_more_rows_than_a_worker_holds_at_once(spark):
 
 
 def test_spark_own_functions(spark):
-    """A plain function sees rows highest score first, and those of equal scores lowest label first."""
+    """A plain function gets rows by descending score, and equal scores by ascending label."""
     rows = spark.createDataFrame([(1, 1.0, 7), (3, 2.0, 7), (2, 2.0, 7)], "label int, score double, qid int")
     first = lambda y, s: y[0] * 100 + y[1] * 10 + y[2]  # noqa: E731
     assert collected(per_query(rows, metrics={"digits": first})) == [{"qid": 7, "digits": 231.0}]
@@ -163,7 +163,7 @@ def test_a_killed_worker_is_replaced(spark, tmp_path, ask):
 
 
 def test_an_interrupted_call_ends(spark, tmp_path):
-    """SIGINT while a worker is at a task: the jobs end, with an error of theirs or without, and the session goes on."""
+    """SIGINT during a task of a worker: the jobs end, with or without an error, and the session survives."""
     from py4j.protocol import Py4JJavaError
 
     data, marker = spark.createDataFrame(table_of(in_one_order(make(n_queries=4)))), tmp_path / "works"
@@ -206,7 +206,7 @@ def test_partitions_without_rows(spark):
 
 
 def test_names_of_columns(spark):
-    """Dots, backticks, names that differ in case, names that are there twice but not asked for."""
+    """Dots, backticks, names that differ in case, and duplicate names that are not used."""
     data = make(n_queries=5)
     table = table_of(data, x=data.qid, y=data.qid, z=data.qid, w=data.qid)
     df = spark.createDataFrame(table).toDF("a.b", "QID", "q id`", "Score", "x", "x", "score")
@@ -226,7 +226,7 @@ def test_names_of_columns(spark):
 
 
 def test_names_that_spark_can_use(spark, tmp_path):
-    """Of keywords with dots: plain columns to all that takes a name, and to files."""
+    """For keywords with dots: names of plain columns and files."""
     data = make(n_queries=5)
     metrics = ["map", "ndcg@10", "rbp(p=0.9)", "rbp(p=0.8)@10", "P(average=micro, min_relevance=1.5)@3"]
     result = per_query(spark.createDataFrame(table_of(data)), metrics=metrics, ties="worst").cache()
@@ -313,7 +313,7 @@ def test_other_frames(spark):
 )
 @pytest.mark.parametrize("size", [1, 1000])
 def test_wrong_rows(column, value, message, size):
-    """What a worker raises: the words of `evaluate`, and the query."""
+    """Errors of a worker have the text of `evaluate` and the query."""
     rows = wrong_rows(column, value).sort_by("qid").combine_chunks()
     batches = iter([*rows[:0].to_batches(), *rows.to_batches(max_chunksize=size)])
     names = ColumnNames("label", "score", "qid", "weight")
@@ -351,7 +351,7 @@ def test_a_query_in_two_partitions_is_found(spark):
 
 
 def test_spark_scores_beyond_float_precision(spark):
-    """Whole numbers and decimals are not made equal; what has few digits is taken."""
+    """Integers and decimals stay different; values with few digits are accepted."""
     from pyspark.errors import PySparkException
 
     rows = [(1, 2**60 + 2, decimal.Decimal("0.20"), "a"), (0, 2**60 + 1, decimal.Decimal("0.10"), "a")]
@@ -361,7 +361,7 @@ def test_spark_scores_beyond_float_precision(spark):
     words = "numbers that float64 can tell apart.*(?s:.)* Rows belong to query 'a', in no order"
     with pytest.raises(PySparkException, match=words):
         per_query(df, metrics="mrr", y_score="long").collect()
-    with pytest.raises(ValueError, match=words):  # here, as a worker that fails is slow to be replaced
+    with pytest.raises(ValueError, match=words):  # tested here, because Spark is slow to replace a failed worker
         [*evaluate_partition(iter(finer.toArrow().to_batches()), COLUMNS, parse_metrics("mrr"))]
 
 
@@ -396,14 +396,14 @@ for packed in pickle.load(sys.stdin.buffer):
 
 
 def packed(function):
-    """A function as workers are handed it."""
+    """A function in the form that workers get."""
     from pyspark import cloudpickle
 
     return cloudpickle.dumps(Shipped(function))
 
 
 def unpacked_by(python, *packed):
-    """What a Python prints of each."""
+    """Printed output of each Python."""
     done = subprocess.run([python, "-c", UNPACK], input=pickle.dumps(packed), capture_output=True, check=True)
     return done.stdout.decode().splitlines()
 
@@ -423,7 +423,7 @@ def test_a_worker_with_another_environment(tmp_path, source, words):
 
 
 def test_a_worker_with_another_numpy_or_without_the_module_of_a_function(monkeypatch):
-    """Of NumPy's version the first number is what counts: others of it read what NumPy wrote."""
+    """Only NumPy's major version matters: minor versions read each other's pickles."""
     first, *others = np.__version__.split(".")
     own = packed(own_metric)
     monkeypatch.setattr(np, "__version__", f"{first}.99.0")
@@ -437,7 +437,7 @@ def test_a_worker_with_another_numpy_or_without_the_module_of_a_function(monkeyp
 
 
 def test_spark_missing_modules_reach_the_user(spark, tmp_path):
-    """From rows, and from a table made of them. Where two stages fail at once, Spark leaves Java's error as it is."""
+    """From rows, and from a table made of them. If two stages fail at once, Spark does not translate Java's error."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 

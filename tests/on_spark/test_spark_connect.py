@@ -1,4 +1,4 @@
-"""Tests of Spark once more, on Spark Connect: a client of another kind, whose server is in the Java of the session."""
+"""The tests of Spark on Spark Connect: a client of another kind, with a server inside the session's JVM."""
 
 import pytest
 import test_spark
@@ -39,4 +39,4 @@ def test_spark_connect_replaces_a_killed_worker(spark, tmp_path):
 
 
 def test_comparison(spark):
-    test_spark_results.test_results_of_spark_are_compared_as_those_of_arrays(spark, True)
+    test_spark_results.test_spark_results_can_be_compared_with_arrays(spark, True)

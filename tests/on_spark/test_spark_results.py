@@ -20,7 +20,7 @@ AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("pre
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_spark_means(spark, weighted):
-    """Of a table, and of its rows at once."""
+    """Results of a table, and of its rows in memory."""
     data = make(tied=True)
     data = data.with_label(data.qid < 20, 0.0)  # nothing relevant
     df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
@@ -44,7 +44,7 @@ def test_a_repeated_row_counts_as_often(spark):
     assert mean(repeated) == {"mrr": pytest.approx(2 / 3)}
 
 
-def test_weights_are_those_of_the_metrics_that_had_them(spark):
+def test_spark_weights_are_kept_by_metric(spark):
     rows = [("a", 0, 2.0, 3.0), ("a", 1, 1.0, 3.0), ("b", 1, 2.0, 1.0)]
     df = spark.createDataFrame(rows, "qid string, label int, score double, w double")
     both = per_query(df, metrics="mrr").join(per_query(df, metrics="map", sample_weight="w"), "qid")
@@ -110,7 +110,7 @@ def test_chance_is_computed_on_the_workers(spark):
         evaluate_on_spark(df, metrics="mrr").chance()
 
 
-def test_a_result_has_what_one_in_memory_has(spark):
+def test_a_spark_result_has_all_fields(spark):
     """Queries in the order of the ids; whether two have the same labels is known of it."""
     data = in_one_order(make(tied=True))
     metrics = [*AVERAGES, "rmse", "ndcg@10"]
@@ -135,8 +135,8 @@ def test_a_table_takes_no_options_of_rows(spark):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_results_of_spark_are_compared_as_those_of_arrays(spark, weighted):
-    """By query, also where a system lacks some."""
+def test_spark_results_can_be_compared_with_arrays(spark, weighted):
+    """By query, also if a system lacks some."""
     data = make(seed=3)
     weight = 1.0 + data.qid % 4
     keywords = {"metrics": ["map", "rmse"]}
