@@ -167,7 +167,7 @@ def test_xgboost_data_without_queries():
 
 @pytest.mark.parametrize("name", ["XGBRanker", "XGBRegressor", "XGBClassifier"])
 def test_models_for_scikit_learn(name):
-    """XGBRanker would call the metric once per query, and score a query of one document 1.0; the others get nan."""
+    """XGBRanker calls the metric once per query, and would score single documents 1.0; others pass no queries."""
     model = getattr(xgb, name)(n_estimators=1, n_jobs=1, eval_metric=xgboost_metric("map@10"))
     queries = {"qid": TRAIN[2], "eval_qid": [VALID[2]]} if name == "XGBRanker" else {}
     with pytest.raises(TypeError, match=r"QueryRanker\(XGBRanker\(...\), eval_metric='map@10'"):
