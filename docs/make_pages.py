@@ -132,7 +132,7 @@ def shared(most: dict[str, str], text: str) -> str:
     letters = [says for letter, says in LETTERS.items() if re.search(letter, formulas)]
     facts = "".join(f"- {fact}\n" for fact in most.values() if fact)
     return (
-        f"Unless an entry says otherwise, each metric of this page has these properties:\n\n{facts}\n"
+        f"Unless an entry says otherwise:\n\n{facts}\n"
         + "".join(
             f"{line}\n"
             for line in wrap(f"In the formulas, {'; '.join(letters)}.", 116)
@@ -152,7 +152,16 @@ def section(metric: Metric, most: dict[str, str]) -> str:
         paragraphs = [part for part in paragraphs if not re.fullmatch("`[^`]*`", part)]
         paragraphs.insert(0, f"```math\n{FORMULAS[metric.name]}\n```")
     text = "\n\n".join([first, *paragraphs])
-    return f"## {metric.name}\n\n{text}\n\n{bullets(metric, most)}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
+    return f"## {metric.name}\n\n{text}\n\n{bullets(metric, most)}\n**Source.** {few_authors(named['References'])}\n\n{example(named['Examples'])}"
+
+
+def few_authors(source: str) -> str:
+    """A source with the first author only if there are four or more."""
+    return re.sub(
+        r"([A-Z][^,\";:]+),(?:\s[A-Z][^,\";:]+,)+\s[A-Z][^,\";:]+\sand\s[^,\";:]+,",
+        r"\1 et al.,",
+        source,
+    )
 
 
 def bullets(metric: Metric, most: dict[str, str]) -> str:
