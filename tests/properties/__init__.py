@@ -1,6 +1,6 @@
-"""Properties that hold for all data: values are those of the oracle, and what means the same has the same value.
+"""Properties of all data: values equal the oracle's, and equivalent calls have equal values.
 
-`data` draws rows, `calls` what is asked of them, `forms` the containers in which they come; `expected` says what
-must come out, in plain Python, `same` in how many ways the same can be said. ``python -m tests.properties`` goes on for
-as many cases as one likes.
+`data` draws rows, `calls` draws metrics and keywords, `forms` the containers of the rows; `expected` computes the
+expected values in plain Python, and `same` lists equivalent calls. ``python -m tests.properties`` runs any number of
+cases.
 """

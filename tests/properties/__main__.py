@@ -1,4 +1,4 @@
-"""``python -m tests.properties --cases 1000000``: the same properties, for as many cases as one likes."""
+"""``python -m tests.properties --cases 1000000``: the same properties, for any number of cases."""
 
 import argparse
 import multiprocessing

@@ -1,4 +1,4 @@
-"""What is asked of rows: a metric, a cutoff and keywords, drawn at random among all that metrics take."""
+"""Random calls on rows: a metric, a cutoff and keywords, among all that metrics accept."""
 
 from functools import cache
 from math import nan, nextafter
@@ -80,7 +80,7 @@ CUTOFFS = [1, 2, 3, 4, 5, 7, 8, 16, 17, 40, 10**12]
 
 
 def draw_call(rng, name, *, has_unjudged=False, has_keys=False):
-    """A cutoff and keywords that a metric takes, and reads beside one another."""
+    """A cutoff and compatible keywords that a metric reads."""
     metric, keywords = REGISTRY[name], {}
     for keyword in metric.formula_params:
         if keyword in OWN and rng.random() < 0.3:
@@ -114,7 +114,7 @@ def draw_call(rng, name, *, has_unjudged=False, has_keys=False):
 
 
 def variants(name):
-    """Keywords of a metric: none, each value of each of them alone, and some together."""
+    """Keywords of a metric: none, each value of each keyword by itself, and some combinations."""
     metric, values = REGISTRY[name], OWN | {word: SHARED[word] for word in ("min_relevance", "unjudged", "negative")}
     alone = [{word: value} for word, several in values.items() for value in several]
     for keywords in ({}, *alone, *TOGETHER):
@@ -133,5 +133,5 @@ def draw_cutoff(rng):
 
 @cache
 def names(subtopics):
-    """Metrics that take labels of subtopics, or one label of each document."""
+    """Metrics of subtopics if there are several, otherwise metrics of one label per document."""
     return [name for name, metric in REGISTRY.items() if bool(metric.subtopics) == subtopics]

@@ -1,4 +1,4 @@
-"""One case is one set of rows with one metric and its keywords, whose value is compared with what it must be."""
+"""A case is a set of rows with a metric and its keywords; its value is compared with the expected one."""
 
 import warnings
 from contextlib import contextmanager
@@ -95,9 +95,9 @@ def reach(case):
 
 
 def check(case):
-    """Fail if the library does not return, or refuse, what the oracle does.
+    """Fail if the library does not return, or reject, what the oracle does.
 
-    Returns whether it was a case: the oracle leaves out what has too many orders.
+    Return False if the oracle skips the case, because it has too many orders.
     """
     metric = REGISTRY[case.call.name]
     try:
@@ -134,7 +134,7 @@ def check(case):
 
 
 def draw_cases(rng, n_calls=16):
-    """Calls on the same rows, each with containers of its own."""
+    """Calls on the same rows, each with other containers."""
     data = draw_data(rng)
     several = isinstance(data.rows[0].label, tuple)
     few = len(data.rows) <= 200
@@ -156,7 +156,7 @@ def draw_forms(rng, data, plain):
 
 
 def fails(case):
-    """What is wrong with a case, or ""."""
+    """The failure of a case, or ""."""
     try:
         check(case)
     except Exception as error:  # any error of the library is a fault
@@ -165,7 +165,7 @@ def fails(case):
 
 
 def smallest(case):
-    """A case that fails too, of which no row and no weight can be left out."""
+    """A smaller case that fails, from which no row and no weight can be removed."""
     size = len(case.data.rows)
     while size := size // 2:
         start = 0
@@ -177,7 +177,7 @@ def smallest(case):
 
 
 def check_all(rng):
-    """Check all cases that one draw of rows gives; an error is that of the smallest rows that have it."""
+    """Check all cases of one draw of rows; an error shows the smallest rows that have it."""
     for case in draw_cases(rng):
         if wrong := fails(case):
             case = smallest(case)

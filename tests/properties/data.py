@@ -1,6 +1,6 @@
-"""Rows drawn at random: labels, scores and queries as plain numbers, with a taste for the edges.
+"""Random rows: labels, scores and queries as plain numbers, with many special cases.
 
-All choices come from one `random.Random`, which may be that of hypothesis.
+All choices come from one `random.Random`, which may be hypothesis'.
 """
 
 from dataclasses import dataclass
@@ -145,7 +145,7 @@ def draw_score(rng, kind, i, n):
 
 
 def draw_scores(rng, n):
-    """Scores of a query. Of a long one few are tied, so that all orders can be told."""
+    """Scores of a query. A long query has few ties, so that all orders can be enumerated."""
     kind = rng.choice([*SCORES, "distinct", "random"])
     if n > 6 and kind in SCORES:
         kind = rng.choice(["distinct", "random"])
@@ -183,7 +183,7 @@ def draw_data(rng, *, subtopics=None, shape=None):
     n_subtopics = rng.randint(1, 3) if subtopics else 0
     kinds = [rng.choice([*SUBTOPICS] if subtopics else [*LABELS])] * 2
     if not subtopics and rng.random() < 0.3:
-        kinds[1] = rng.choice(["binary", "zeros", "grades"])  # another kind beside it
+        kinds[1] = rng.choice(["binary", "zeros", "grades"])  # an additional kind
     rows = []
     for query, n in enumerate(draw_sizes(rng, shape)):
         kind = kinds[query % 2]

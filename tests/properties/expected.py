@@ -1,4 +1,4 @@
-"""What a metric must return for rows, in plain Python: the oracle over all orders of tied documents, and means."""
+"""Expected values of a metric in plain Python: the oracle over all orders of tied documents, and means."""
 
 from collections import Counter
 from itertools import groupby, product
@@ -33,7 +33,7 @@ class TooManyOrdersError(Exception):
 
 
 def settings(call):
-    """Every keyword that an oracle reads, with its value; keywords of formulas only where they are not the default."""
+    """Every keyword that an oracle reads, with its value; keywords of formulas only if they differ from the default."""
     metric, given = REGISTRY[call.name], dict(call.keywords)
     system = given.pop("convention", None)
     chosen = {} if system is None else choices(system, call.name)
@@ -61,7 +61,7 @@ def read_label(name, label, s):
 
 
 def read_list(name, documents, s):
-    """Labels, scores and keys of a query, documents that nobody judged read as `unjudged` says."""
+    """Labels, scores and keys of a query, with unjudged documents as `unjudged` says."""
     out = []
     for label, score, key in documents:
         label, several = read_label(name, label, s), is_table(label)
@@ -74,7 +74,7 @@ def read_list(name, documents, s):
 
 
 def is_table(label):
-    """Whether there are labels of several subtopics; a single column is one label of each document."""
+    """Whether there are labels of several subtopics; a single column is one label per document."""
     return isinstance(label, tuple) and len(label) > 1
 
 
@@ -86,11 +86,11 @@ def flat(documents):
     return [y for label, *_ in documents for y in (label if isinstance(label, tuple) else (label,))]
 
 
-# --- what must be refused ------------------------------------------------------------------------------------
+# --- expected errors ---------------------------------------------------------------------------------------------
 
 
 def refuse_bad(call, s, lists):
-    """Raise if labels, scores or tables are not those that a metric takes."""
+    """Raise if the metric does not accept the labels, scores or tables."""
     metric, everything = REGISTRY[call.name], [d for documents in lists for d in documents]
     given, several = flat(everything), is_table(everything[0][0])
     labels = [y for y in given if not isnan(y) and (y >= 0 or s["negative"] == "keep")]
@@ -141,7 +141,7 @@ def refuse_bad_gain(call, s, labels, *, missing):
 
 
 def refuse_tied(call, s, blocks):
-    """Raise where the mean over orders has no closed form, and documents that count are tied."""
+    """Raise if documents that count are tied and the mean over orders has no closed form."""
     no_form = call.name in ("iprec", "infap") or s.get("denominator") == "retrieved_relevant"
     if not no_form or s["ties"] != "average":
         return
@@ -164,7 +164,7 @@ def or_lowest(label):
 
 
 def blocks_of(documents, *, keep_unretrieved):
-    """Labels of the documents of each score, best first, those with higher keys first; and those not retrieved."""
+    """Labels of the documents of each score, best first, higher keys first; and labels of unretrieved documents."""
     ranked = [d for d in documents if keep_unretrieved or d[1] > -inf]
     missing = [label for label, score, _ in documents if not keep_unretrieved and score == -inf]
     ranked.sort(key=lambda d: (-d[1], -d[2]))
@@ -172,7 +172,7 @@ def blocks_of(documents, *, keep_unretrieved):
 
 
 def arrangements(block):
-    """Distinct orders of labels; each stands for equally many orders of documents."""
+    """Distinct orders of labels; each represents equally many orders of documents."""
     first = {repr(y): y for y in block}
     count = Counter(map(repr, block))
 
@@ -203,7 +203,7 @@ def orders(blocks, ties):
 
 
 def of_query(call, s, documents):
-    """Value and denominator of one query at each cutoff; a value of None is not defined."""
+    """Value and denominator of one query at each cutoff; None if undefined."""
     metric, own = REGISTRY[call.name], {word: value for word, value in s.items() if word not in DEFAULTS}
     own["min_relevance"] = s["min_relevance"]
     labels, scores = [d[0] for d in documents], [d[1] for d in documents]
@@ -242,7 +242,7 @@ def mean_of(values):
 
 
 def expected(call, data):
-    """Values by query and cutoff, or means by cutoff; of one cutoff alone, without that axis."""
+    """Values by query and cutoff, or means by cutoff; for a single cutoff without that axis."""
     s, lists = settings(call), data.queries
     refuse_bad(call, s, {*lists.values()})
     known = {

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 
 def holds(values, dtype):
-    """Whether a type of NumPy holds these floats as they are, where -0.0 may become 0."""
+    """Whether a NumPy type holds these floats exactly; -0.0 may become 0."""
     kind = np.dtype(dtype).kind
     if kind == "f":
         with np.errstate(over="ignore", under="ignore"):
@@ -39,7 +39,7 @@ def of_type(dtype):
 
 
 def whole(values):
-    """The same numbers as ints, None where one is not whole."""
+    """The same numbers as ints; None if a number is not whole."""
     return [None if isnan(v) else int(v) for v in values] if all(isnan(v) or v % 1 == 0 for v in values) else None
 
 
@@ -203,7 +203,7 @@ INTS = {
 
 
 def int_ids(dtype):
-    """Ids from both ends of a type of ints."""
+    """Ids from both ends of an integer type."""
     low, high = INTS[dtype]
 
     def make(queries):

@@ -1,4 +1,4 @@
-"""Drawn tables through Spark: values are those of the oracle, and the bits those of `evaluate` on rows in one order."""
+"""Random tables in Spark: values equal the oracle's, and have the bits of `evaluate` on rows in one order."""
 
 from random import Random
 
@@ -24,7 +24,7 @@ IDS = {
 
 
 def in_one_order(data):
-    """Rows as a worker takes them: by falling score and rising label, what is not judged last."""
+    """Rows in a worker's order: descending score and ascending label, unjudged documents last."""
     labels = np.array(data.labels, dtype=float).reshape(len(data.rows), -1)
     return data.select(np.lexsort((*labels.T, -np.array(data.scores), data.ids)).tolist())
 
@@ -83,7 +83,7 @@ class Table:
 
 
 def functions(rng, base, table):
-    """What each function of `sklearn_rank.spark` finds."""
+    """Results of each function of `sklearn_rank.spark`."""
     values = table.ask(on_spark.per_query, base)
     yield same.Found(base.calls, table.by_query(base, values), None)
     result = table.ask(on_spark.evaluate, base)
@@ -93,7 +93,7 @@ def functions(rng, base, table):
 
 
 def check_oracle(base):
-    """Values in memory, which Spark has to the bit, are those of the oracle."""
+    """Values in memory, which Spark reproduces bit for bit, equal the oracle's."""
     for name, call in base.calls.items():
         case = Case(base.data, call, ("f8", "f8", "i8 ids"))
         try:
@@ -127,14 +127,14 @@ def check(spark, seed):
 
 
 def main(n_tables, seed):
-    """Check so many tables in one session; the exit status is 1 if any is wrong."""
+    """Check the given number of tables in one session; the exit status is 1 if any fails."""
     from spark_cases import new_session
 
     spark, failed = new_session(), 0
     for number in range(seed, seed + n_tables):
         try:
             check(spark, number)
-        except Exception as error:  # of whatever type: none is expected
+        except Exception as error:  # of any type: none is expected
             failed += 1
             print(f"\n{type(error).__name__}: {error}\n{same.notes(error)}", flush=True)
     spark.stop()

@@ -16,7 +16,7 @@ def draws(kind, seed, n_cases):
     while COUNTS.total - before < n_cases:
         try:
             CHECKS[kind](Random(f"{kind} {seed} {number}"))
-        except Exception as error:  # of whatever type: none is expected
+        except Exception as error:  # of any type: none is expected
             COUNTS.add("wrong")
             yield number, error
         number += 1

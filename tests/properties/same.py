@@ -1,7 +1,7 @@
-"""Ways to say the same: other containers, orders, names, cuts and doors, after which the values are the same.
+"""Equivalent calls: other containers, orders, names, batches and entry points give the same values.
 
-A way takes rows and calls, and yields what must be equal: results by query, and means. `exact` says whether to the
-last bit, which is what the documentation promises, or up to rounding, where sums are taken in another order.
+A way takes rows and calls, and yields pairs of results that must be equal: by query, and means. `exact` says whether
+bit for bit, as documented, or up to rounding, if sums are computed in another order.
 """
 
 import io
@@ -37,7 +37,7 @@ from sklearn_rank.io import join, read_table
 
 
 class Base(NamedTuple):
-    """Rows, the calls that they allow, and their values when all metrics are computed at once."""
+    """Rows, calls that they allow, and their values when all metrics are computed in one call."""
 
     data: Data
     calls: dict[str, Call]
@@ -112,7 +112,7 @@ def draw_base(rng, *, plain=False):
     return Base(data, calls, by_query(result), result.mean())
 
 
-# --- ways: each yields what must be equal --------------------------------------------------------------------
+# --- ways: each yields values that must be equal ------------------------------------------------------------------
 
 
 class Found(NamedTuple):
@@ -142,7 +142,7 @@ def alone(rng, base):
 
 
 def beside_other_cutoffs(rng, base):
-    """The same metrics at other cutoffs beside them."""
+    """The same metrics together with other cutoffs."""
     beside = base.only(
         lambda call, s: call.k is not None and not isinstance(s.get("discount"), list) and closed(call, s)
     )
@@ -153,7 +153,7 @@ def beside_other_cutoffs(rng, base):
 
 
 def closed(call, s):
-    """Whether a metric takes ties whatever is asked of it."""
+    """Whether a metric accepts ties for all keywords."""
     return s["ties"] != "average" or not (
         call.name in ("iprec", "infap") or s.get("denominator") == "retrieved_relevant"
     )
@@ -192,12 +192,12 @@ def prepared(rng, base):
         yield Found(base.calls, by_query(keep.evaluate(given)), keep(given))
         try:
             keep(-np.where(np.isinf(y_score), 0, y_score))
-        except ValueError:  # other scores may tie where there is no closed form
+        except ValueError:  # other scores may be tied, for which there may be no closed form
             pass
 
 
 def fewer_queries(rng, base):
-    """Some of the queries alone."""
+    """Only some of the queries."""
     kept = {q for q in base.data.queries if rng.random() < 0.5} or {base.data.rows[0].query}
     places = [i for i, row in enumerate(base.data.rows) if row.query in kept]
     result = evaluated(base.data.select(places), base.metrics)
@@ -295,7 +295,7 @@ def is_grouped(data):
 
 
 def accumulators(rng, base):
-    """Whole queries that come in parts, in one accumulator and in two that are merged."""
+    """Whole queries in batches, in one accumulator and in two merged ones."""
     if base.data.keys is not None:
         return
     first, second = RankingAccumulator(base.metrics), RankingAccumulator(base.metrics)
@@ -361,11 +361,11 @@ def files(rng, base):
 
 
 def runs(rng, base):
-    """Judgements and a run by document; documents that were not retrieved are in the judgements alone."""
+    """Judgements and a run by document; only the judgements have unretrieved documents."""
     some = {q for q, _, s in base.data.rows if s > -inf}
     if base.several or base.data.keys is not None or some != {*base.data.queries}:
         return
-    # What is not retrieved comes after the run, so its place among the rows is another.
+    # Unretrieved documents come after the run, so their row numbers change.
     plain = base.only(lambda call, s: not (s["ties"] == "stable" and REGISTRY[call.name].keeps_unretrieved))
     if not plain.calls or any(isnan(y) for y in base.data.labels):
         return
@@ -420,7 +420,7 @@ def masked(rng, base):
 
 
 def sparse(rng, base):
-    """Sparse labels and scores, against the same rows where every query has all documents."""
+    """Sparse labels and scores, against the same rows with all documents in every query."""
     if base.several or base.data.keys is not None or len(base.data.queries) > 50:
         return
     if any(isnan(y) for y in base.data.labels) or max(map(len, base.data.queries.values())) == 1:
@@ -451,12 +451,12 @@ def sparse(rng, base):
 
 
 def takes_zero(call, s):
-    """Whether a table of gains, or of weights by rank, has what documents of label 0 need."""
+    """Whether a table of gains or of weights by rank covers documents of label 0."""
     return not isinstance(s.get("gain"), (list, dict)) and not isinstance(s.get("discount"), list)
 
 
 def systems(rng, base):
-    """One of two systems that are compared."""
+    """One of two compared systems."""
     y_true, y_score, keywords = arrays(base.data)
     same = base.only(lambda call, s: base.data.keys is None and closed(call, s))
     if not same.calls or base.several or len(base.data.queries) < 2:

@@ -1,4 +1,4 @@
-"""Whatever the rows, what a metric returns is what its definition says, in plain Python."""
+"""For any rows, a metric returns the value of its definition in plain Python."""
 
 import re
 from math import nan
@@ -29,7 +29,7 @@ each_seed = pytest.mark.parametrize("seed", range(20))
 
 
 @each_seed
-def test_values_are_those_of_the_oracle(seed):
+def test_values_match_the_oracle(seed):
     for number, error in draws("oracle", seed, N_CASES):
         pytest.fail(f"draw {number}: {error}", pytrace=False)
 
@@ -61,7 +61,7 @@ def test_rows_are_needed(name):
 @pytest.mark.parametrize("rounding", ["up", "nearest", "cut"])
 @pytest.mark.slow
 def test_documents_that_make_up_a_recall(rounding):
-    """Of up to 40 relevant documents, at odd ranks: products that floats put just above or below a whole number."""
+    """Up to 40 relevant documents at odd ranks: float products just above or below a whole number."""
     lists = [[1.0, 0.0] * n for n in range(1, 41)]
     y_true, qid = np.concatenate(lists), np.repeat(np.arange(40), 2 * np.arange(1, 41))
     for percent in range(101):
@@ -70,7 +70,7 @@ def test_documents_that_make_up_a_recall(rounding):
         np.testing.assert_allclose(found, [ORACLES["iprec"](y, [], None, **asked) for y in lists], rtol=1e-12)
 
 
-# --- what is drawn -------------------------------------------------------------------------------------------
+# --- draws -------------------------------------------------------------------------------------------------------
 
 
 def test_every_metric_has_an_oracle():
@@ -81,7 +81,7 @@ def test_every_metric_has_an_oracle():
 def test_every_keyword_and_convention_is_drawn():
     of_formulas = {keyword for metric in REGISTRY.values() for keyword in metric.formula_params}
     assert {*OWN} <= of_formulas == {*calls.OWN}
-    assert {*KEYWORDS} == {*calls.SHARED, "ties", "adjusted"}  # whose values test_chance.py has
+    assert {*KEYWORDS} == {*calls.SHARED, "ties", "adjusted"}  # test_chance.py has their values
     assert {*CHOICES} == {*CONVENTIONS}
 
 

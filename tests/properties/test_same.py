@@ -1,4 +1,4 @@
-"""What means the same has the same value: other containers, orders, names, cuts and doors."""
+"""Equivalent calls have equal values: other containers, orders, names, batches and entry points."""
 
 from random import Random
 
@@ -21,8 +21,8 @@ def test_equivalent_calls_have_equal_values(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_metrics_together_are_each_alone(seed):
-    """Without keywords, most calls on few rows go a way of their own."""
+def test_metrics_together_equal_single_calls(seed):
+    """Without keywords, most calls on few rows take the fast path."""
     for number in range(60):
         rng = Random(f"plain {seed} {number}")
         with odd_data():
