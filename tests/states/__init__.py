@@ -1,5 +1,5 @@
-"""State machines: what has state is used in any order, fails, and is used again; numbers are those of one call.
+"""State machines: objects with state are used in any order, fail, and are used again; numbers equal one call's.
 
-`machine` has what all share, and each other file one kind of object. ``python -m tests.states`` goes on for as many
-examples as one likes.
+`machine` has the shared parts, and each other file one kind of object. ``python -m tests.states`` runs any number of
+examples.
 """

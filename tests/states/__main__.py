@@ -1,4 +1,4 @@
-"""``python -m tests.states --examples 10000``: the same machines, for as many examples as one likes."""
+"""``python -m tests.states --examples 10000``: the same machines, for any number of examples."""
 
 import argparse
 import multiprocessing

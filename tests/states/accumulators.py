@@ -34,7 +34,7 @@ COPIES = {
 
 @dataclass
 class Pair:
-    """An accumulator, and what it must know."""
+    """An accumulator, and its expected content."""
 
     accumulator: RankingAccumulator
     names: list[str]
@@ -43,7 +43,7 @@ class Pair:
     n_duplicates: int = 0
 
     def refuses(self, queries):
-        """Words of the error that these queries must raise; None if they can be added."""
+        """Text of the expected error for these queries; None if they can be added."""
         again = [q for q in queries if q.id in self.queries]
         if again and self.duplicates == "raise":
             return "again"
@@ -99,7 +99,7 @@ class Accumulators(Machine):
 
     @rule(pair=pairs, random=st.randoms(use_true_random=False))
     def the_same_again(self, pair, random):
-        """Some of the queries that are there, in one more update."""
+        """Add some of the existing queries in one more update."""
         queries = random.sample([*pair.queries.values()], min(2, len(pair.queries)))
         self.rows_given(pair, rows_of(queries))
 
@@ -121,7 +121,7 @@ class Accumulators(Machine):
             with refused(words):
                 pair.accumulator.update(y, s, ids, mask=mask, **weight)
 
-    # --- what fails ---------------------------------------------------------------------------------------------
+    # --- failures ----------------------------------------------------------------------------------------------------
 
     @rule(pair=pairs, queries=query_lists(), error=errors)
     def interrupted(self, pair, queries, error):
@@ -204,7 +204,7 @@ class Accumulators(Machine):
         assert pair.accumulator.reset() is pair.accumulator
         pair.queries, pair.n_duplicates = {}, 0
 
-    # --- what must hold -----------------------------------------------------------------------------------------
+    # --- invariants --------------------------------------------------------------------------------------------------
 
     @rule(pair=pairs, sort=st.booleans())
     def attributes(self, pair, sort):

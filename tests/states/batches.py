@@ -1,4 +1,4 @@
-"""Batches: what fails half-way leaves nothing behind, and the next call gives the numbers of one call on all rows."""
+"""Batches: a failure leaves no trace, and the next call gives the numbers of one call on all rows."""
 
 import shutil
 import tempfile
@@ -76,7 +76,7 @@ class Batches(Machine):
         return [row for batch in self.batches for row in batch]
 
     def columns(self, rows):
-        """Columns of rows, of ids at least one so that arrays have their type."""
+        """Columns of rows; at least one id, so that arrays have its type."""
         return [*map(list, zip(*rows, strict=True))] if rows else [[], [], [], []]
 
     def stream(self):

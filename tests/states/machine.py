@@ -1,4 +1,4 @@
-"""What machines share: queries to draw, a metric that fails when told to, and comparison of results."""
+"""Shared parts of machines: random queries, a metric that fails on demand, and comparison of results."""
 
 import warnings
 from collections import Counter
@@ -75,7 +75,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(queries, order=lambda rows: rows):
-    """Rows of queries, one after another or in some order."""
+    """Rows of queries, consecutive or interleaved."""
     rows = [(y, s, q.id, q.weight) for q in queries for y, s in zip(q.labels, q.scores, strict=True)]
     return Rows(*map(list, zip(*order(rows), strict=True))) if rows else Rows([], [], [], [])
 
@@ -90,7 +90,7 @@ def queries_of(rows):
 
 
 def value_of(queries, metrics, *, weighted=False, **keywords):
-    """What one call on all rows gives."""
+    """Results of one call on all rows."""
     rows = rows_of(queries)
     weight = {"sample_weight": rows.sample_weight} if weighted else {}
     return evaluate(rows.y_true, rows.y_score, qid=rows.qid, metrics=metrics, **weight, **keywords)
@@ -103,7 +103,7 @@ FAILURES = []
 
 
 def label_of_best(y_true, y_score):
-    """Label of the document with the highest score, a metric of one's own."""
+    """Label of the document with the highest score, as a user-defined metric."""
     if FAILURES:
         raise FAILURES[0]
     return float(y_true[np.argmax(y_score)]) if len(y_true) else 0.0
@@ -113,7 +113,7 @@ METRICS = {"ndcg@3": "ndcg@3", "mrr": "mrr", "p@2": "p@2", "own": label_of_best}
 
 
 class Disturbed(Exception):
-    """What tests raise in the middle of a call."""
+    """The exception that tests raise in the middle of a call."""
 
 
 errors = st.sampled_from([Disturbed("planted"), KeyboardInterrupt("planted"), MemoryError("planted")])
@@ -148,7 +148,7 @@ def refused(message="", *types):
 
 
 def heard(call):
-    """What a call returns, and its warnings."""
+    """Result of a call, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = call()

@@ -1,4 +1,4 @@
-"""Prepared metrics: calls of any length, wrong scores, failures, copies and threads, one after another."""
+"""Prepared metrics: calls of any length, wrong scores, failures, copies and threads, in any order."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ scores = st.integers(0, 999).map(lambda seed: np.random.default_rng(seed).choice
 
 
 class Prepared(Machine):
-    """Of each, the rows it was prepared with; scores are drawn for each call."""
+    """Prepared metrics with their rows; scores are drawn for each call."""
 
     prepared = Bundle("prepared")
 
@@ -52,7 +52,7 @@ class Prepared(Machine):
         keywords = {"qid": rows.qid, **options} | ({"sample_weight": rows.sample_weight} if weighted else {})
         labels = np.array(rows.y_true)
         made, _ = heard(lambda: prepare(labels, **keywords))
-        labels[:] = -1  # what was given may be used again
+        labels[:] = -1  # given arrays may be reused
         return made, np.array(rows.y_true), keywords
 
     def expected(self, one, scores):

@@ -1,4 +1,4 @@
-"""Results on disk: saved over one another, loaded, refused and torn; a file always has what was saved last, whole."""
+"""Results on disk: overwritten, loaded, rejected and truncated; a file always has the last saved result, whole."""
 
 import shutil
 import tempfile
@@ -59,7 +59,7 @@ class Results(Machine):
 
     @rule(place=places)
     def save_what_cannot_be(self, place):
-        """Ids that are neither numbers nor text; the file is what it was."""
+        """Save ids that are neither numbers nor text; the file does not change."""
         result = evaluate([1, 0], [1, 2], qid=np.array([frozenset("a"), frozenset("b")]), metrics="map")
         with refused("must hold numbers, strings or tuples of them"):
             result.save(self.folder / place)
@@ -83,7 +83,7 @@ class Results(Machine):
 
     @rule(place=places, share=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255))
     def torn(self, place, share, flip):
-        """A copy that ends early is refused; one with another byte is refused or the same."""
+        """A truncated copy is rejected; a copy with a changed byte is rejected or equal."""
         if place in self.saved:
             data, copy, before = (self.folder / place).read_bytes(), self.folder / "copy", self.saved[place]
             copy.write_bytes(data[: int(share * len(data))])

@@ -17,7 +17,7 @@ MACHINES = {machine.__name__: machine for machine in (Accumulators, Batches, Pre
 
 
 def run(name, n_examples, n_steps, number=None, *, shrink=False):
-    """Run examples of a machine: those of a seed, or the same each time. To shrink one that fails takes minutes."""
+    """Run examples of a machine: random by a seed, or always the same. Shrinking a failing example takes minutes."""
     machine = type(name, (MACHINES[name],), {})
     if number is not None:
         machine = seed(number)(machine)
@@ -36,13 +36,13 @@ BATCH = 25
 
 
 def batch(task):
-    """Steps that were taken, and the error if there was one."""
+    """Number of steps, and the error if any."""
     warnings.simplefilter("error")
     name, number, n_examples, n_steps, shrink = task
     STEPS.clear()
     try:
         run(name, n_examples, n_steps, number, shrink=shrink)
-    except BaseException as error:  # of whatever type: none is expected
+    except BaseException as error:  # of any type: none is expected
         notes = "\n".join(getattr(error, "__notes__", ()))
         return dict(STEPS), f"\n{name}, seed {number}:\n{traceback.format_exc()}\n{notes}\n"
     return dict(STEPS), ""

@@ -1,4 +1,4 @@
-"""Scorers and evaluators: routing goes on and off, models fail half-way; the numbers are those made by hand."""
+"""Scorers and evaluators: routing is switched, models fail half-way; the numbers equal those made by hand."""
 
 import copy
 import pickle
@@ -45,7 +45,7 @@ class Fails(Ridge):
 
 @cache
 def by_hand(metric, alpha=1.0, weighted=False):
-    """Value of each fold, as scorers have it."""
+    """Value of each fold, with the scorer's sign."""
     values = []
     for train, test in CV.split(X, groups=QID):
         score = Ridge(alpha).fit(X[train], Y[train]).predict(X[test])
@@ -148,7 +148,7 @@ class Selection(Machine):
 
     @rule(scorer=scorers, n_threads=st.integers(2, 4))
     def threads(self, scorer, n_threads):
-        """A thread has the configuration of its own, where routing is off."""
+        """A thread has its own configuration, with routing off."""
         train, test = next(iter(CV.split(X, groups=QID)))
         model = RANKER.fit(X[train], WITH_INDEX.iloc[train])
         with ThreadPoolExecutor(n_threads) as pool:
