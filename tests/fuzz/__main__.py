@@ -1,4 +1,4 @@
-"""Feed a target inputs that a coverage-guided fuzzer makes up, and keep those that it takes to reach all of it.
+"""Run a coverage-guided fuzzer on a target, and keep the inputs that reach all of its code.
 
     python tests/fuzz TARGET [--seconds 3600] [--keep]
 

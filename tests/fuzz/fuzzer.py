@@ -1,4 +1,4 @@
-"""What `python tests/fuzz` runs beside its build: libFuzzer, with the branches of Python and of kernels."""
+"""The process that `python tests/fuzz` starts after the build: libFuzzer, with branches of Python and of kernels."""
 
 import sys
 import warnings
@@ -10,6 +10,6 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     with atheris.instrument_imports(include=["sklearn_rank"]):
         target = targets.load(sys.argv[1])
-    command = f"{sys.executable} {sys.argv[0]} {sys.argv[1]}"  # which libFuzzer runs again where it merges
+    command = f"{sys.executable} {sys.argv[0]} {sys.argv[1]}"  # libFuzzer runs it again to merge inputs
     atheris.Setup([command, *sys.argv[2:]], target)
     atheris.Fuzz()

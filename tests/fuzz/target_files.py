@@ -1,4 +1,4 @@
-"""Files of any form are read or refused, and what is read of lines and of JSON is what simple readers read."""
+"""Files of any form are read or rejected, and lines and JSON are read as by simple readers."""
 
 import gzip
 import io

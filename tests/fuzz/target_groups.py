@@ -1,4 +1,4 @@
-"""Rows are grouped by the ids that a dict of Python tells apart, in order of first appearance."""
+"""Rows are grouped by id as with a Python dict, in order of first appearance."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ TYPES = "i1 u1 i2 >i2 u2 i4 >u4 i8 u8 >i8 f2 f4 f8 >f8 ? S1 S3 S8 S13 M8[s] m8[m
 
 
 def check(data: bytes) -> None:
-    """The first byte chooses the type, or objects of one, the second by how much rows are strided."""
+    """The first byte chooses the type, or objects of a type, the second the stride of rows."""
     if len(data) < 2:
         return
     kind, step, data = data[0], 1 + data[1] % 3, data[2:]

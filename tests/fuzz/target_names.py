@@ -1,4 +1,4 @@
-"""Names of metrics are refused, or mean what the name that is made of them means."""
+"""Names of metrics are rejected, or mean the same as their canonical name."""
 
 from sklearn_rank import parse_metric
 

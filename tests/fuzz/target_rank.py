@@ -1,4 +1,4 @@
-"""Rows are ranked, and labels put in their best order, as a sort of NumPy does it."""
+"""Rows are ranked, and labels put in ideal order, as by a sort of NumPy."""
 
 import numpy as np
 from naive import expected_ranking
@@ -11,7 +11,7 @@ SCALES = 1.0, 5e-324, 1e307, -1.0
 
 
 def check(data: bytes) -> None:
-    """Four bytes choose what is asked for, five the lengths of queries; the others are scores and labels."""
+    """Four bytes choose the options, five the lengths of queries; the others are scores and labels."""
     if len(data) < 9:
         return
     asked, data = [*data[:4]], data[4:]

@@ -13,7 +13,7 @@ FOLDER = Path(tempfile.mkdtemp())
 
 
 def check(data: bytes) -> None:
-    """The first byte says which result it is, and whether it is a file as it stands or the members of one."""
+    """The first byte chooses the result, and whether the input is a whole file or its members."""
     if not data:
         return
     kind, path = (Evaluation, Comparison)[data[0] % 2], FOLDER / "result.npz"
@@ -31,7 +31,7 @@ def check(data: bytes) -> None:
 
 
 def packed(members: bytes) -> bytes:
-    """A file of these members, each stored as it is; a name ends before its first NUL."""
+    """A file of uncompressed members; a name ends before its first NUL."""
     parts, file = members.split(BETWEEN), io.BytesIO()
     names = (name.decode("latin-1").partition("\0")[0] or "?" for name in parts[::2])
     with zipfile.ZipFile(file, "w") as archive:
@@ -41,7 +41,7 @@ def packed(members: bytes) -> bytes:
 
 
 def members(file: bytes) -> bytes:
-    """The members of a file, as `check` takes them."""
+    """The members of a file, in the form that `check` takes."""
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
         return BETWEEN.join(
             part for name in archive.namelist() for part in (name.encode("latin-1"), archive.read(name))

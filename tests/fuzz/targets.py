@@ -1,4 +1,4 @@
-"""Targets of the fuzzer: each takes any bytes, and raises if the package does what it must not."""
+"""Targets of the fuzzer: each takes any bytes, and raises if the package does something wrong."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def load(name: str) -> Callable[[bytes], None]:
 
 
 def corpus(name: str) -> list[bytes]:
-    """Inputs that are kept of a target, one a line, as Python writes bytes."""
+    """Saved inputs of a target, one per line, as Python bytes literals."""
     path = CORPORA / f"{name}.txt"
     return [ast.literal_eval(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def write_corpus(name: str, inputs: list[bytes]) -> None:
-    """Keep these inputs, short ones first."""
+    """Save inputs, short ones first."""
     ordered = sorted(inputs, key=lambda data: (len(data), data))
     (CORPORA / f"{name}.txt").write_text("".join(f"{data!r}\n" for data in ordered))
