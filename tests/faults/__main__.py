@@ -1,8 +1,8 @@
-"""Plant the faults of kernels.toml, one at a time, and check that the tests notice each.
+"""Plant the faults of kernels.toml, one at a time, and check that the tests detect each.
 
     python tests/faults [NAME ...] [--n-jobs 2]
 
-A name is one of a fault, such as `kernels-3`. The faults are compiled together, and an environment variable chooses
+A name is that of a fault, such as `kernels-3`. The faults are compiled together, and an environment variable chooses
 one at run time. The exit status is 1 if a fault survives that is not listed as equivalent.
 """
 
@@ -50,7 +50,7 @@ FAILURES = ("SURVIVED", "NOT RUN")
 
 
 def _seconds_to_pass(tests: tuple[str, ...], copy: Path) -> float:
-    """Seconds that tests take without a fault; infinity if they fail or none is selected."""
+    """Seconds that tests take without a fault; infinity if they fail or no test is selected."""
     start = time.monotonic()
     printed = failure(tests, copy, 0, LIMIT)
     if printed:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draw faults, plant them one at a time, and check that the tests notice each.
+"""Draw faults, plant them one at a time, and check that the tests detect each.
 
     tests/faults/generated.py [ROOM ...] [--sample 300] [--seed 0] [--n-jobs 2]
 
 A room is a folder or a file of the package; the default is all except spark, whose tests are too slow. Each fault
-changes one place of a Python file: a comparison, `and` and `or`, `any` and `all`, a sign, a number, a keyword, a call
-that is left out. The exit status is 1 if the tests notice less than 95 % of the faults that equivalents.toml does not
+changes one place of a Python file: a comparison, `and` and `or`, `any` and `all`, a sign, a number, a keyword, or a
+removed call. The exit status is 1 if the tests detect less than 95 % of the faults that equivalents.toml does not
 list. Entries of equivalents.toml whose line has changed are printed: delete them.
 """
 
@@ -95,7 +95,7 @@ GUARDS = "strict", "stacklevel"
 
 
 def mutants(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start and end in the text, and what stands there instead, of all faults of a file."""
+    """Start, end and replacement text of all faults of a file."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -138,7 +138,7 @@ def mutants(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _of_call(node: ast.Call, place, source) -> Iterator[tuple[int, int, str]]:
-    """Another function, none, or one keyword less."""
+    """Another function, no call, or one keyword less."""
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
     owner = source(function.value) if isinstance(function, ast.Attribute) else ""
@@ -157,7 +157,7 @@ def _of_call(node: ast.Call, place, source) -> Iterator[tuple[int, int, str]]:
 
 
 def _of_code(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of what is run: no annotations, decorators, texts, types, guards, or imports for types."""
+    """Nodes of executed code: no annotations, decorators, texts, types, guards, or imports for types."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "type_params", "bases"):
             continue
@@ -184,7 +184,7 @@ class Drawn:
 
     @property
     def lines(self) -> tuple[str, str]:
-        """The lines of the place, as they are and with the fault."""
+        """The lines of the place, before and after the fault."""
         first, last = self.text.rfind("\n", 0, self.first) + 1, self.text.find("\n", self.last)
         return self.text[first:last], self.text[first : self.first] + self.planted + self.text[self.last : last]
 
@@ -214,13 +214,13 @@ def drawn(rooms: list[str], sample: int, seed: int) -> list[Drawn]:
 
 
 def drawable(files: Iterable[str]) -> set[tuple[str, str, str]]:
-    """Keys of all faults of some files; none of a file that is gone."""
+    """Keys of all faults of some files; none if a file was deleted."""
     there = [(file, (ROOT / file).read_text()) for file in files if (ROOT / file).exists()]
     return {Drawn(file, text, *fault).key for file, text in there for fault in mutants(text)}
 
 
 def main() -> int:
-    """Plant a sample, and print what becomes of each fault and how many are noticed."""
+    """Plant a sample, and print the outcome of each fault and the share detected."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("room", nargs="*", default=[*TESTS], help="folders or files of sklearn_rank")
     parser.add_argument("--sample", type=int, default=300)

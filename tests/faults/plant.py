@@ -65,7 +65,7 @@ def read_faults(name: str) -> list[Fault]:
 
 
 def copy_project(to: Path) -> None:
-    """Copy what the tests read."""
+    """Copy the files that the tests read."""
     kept = shutil.ignore_patterns("__pycache__", "*.c", "build", "*.egg-info", ".*")
     shutil.copytree(ROOT, to, ignore=kept, dirs_exist_ok=True)
     for name in (".ci", ".github", ".pre-commit-config.yaml"):
@@ -74,18 +74,18 @@ def copy_project(to: Path) -> None:
 
 
 def replaced(text: str, fault: Fault, by: str) -> str:
-    """Text with something in place of the one line of a fault."""
+    """Text with the unique line of a fault replaced."""
     if (found := text.count(fault.line)) != 1:
         raise ValueError(f"The line of fault {fault.name} must be in {fault.file} once. Got {found} times.")
     return text.replace(fault.line, by)
 
 
 def failure(tests: tuple[str, ...], copy: Path, number: int, limit: float) -> str:
-    """What pytest prints if a test fails, none is selected, or the process crashes."""
+    """Pytest's output if a test fails, no test is selected, or the process crashes."""
     env = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", CHOICE: str(number)}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
     try:
-        told = {"capture_output": True, "text": True, "errors": "replace"}  # tests may print what is no Unicode
+        told = {"capture_output": True, "text": True, "errors": "replace"}  # tests may print invalid Unicode
         run = subprocess.run(command, cwd=copy, env=env, timeout=limit, **told)
     except subprocess.TimeoutExpired:
         return f"It took more than {limit:.0f} seconds."
@@ -96,7 +96,7 @@ def failure(tests: tuple[str, ...], copy: Path, number: int, limit: float) -> st
 
 
 def compile_faults(faults: Iterable[Fault], folder: Path) -> None:
-    """Build the kernels of a copy with all their faults, of which the environment chooses one, by its place."""
+    """Build the kernels of a copy with all their faults; an environment variable chooses one by its number."""
     by_file: dict[str, list[tuple[int, Fault]]] = {}
     for number, fault in enumerate(faults, start=1):
         by_file.setdefault(fault.file, []).append((number, fault))
@@ -126,7 +126,7 @@ def with_choices(text: str, numbered: list[tuple[int, Fault]]) -> str:
 
 
 def _choice(line: str, planted: list[tuple[int, str]]) -> str:
-    """One line that does what the chosen fault does: a statement, or the condition of `if`, `elif` or `while`."""
+    """One line that applies the chosen fault: a statement, or the condition of `if`, `elif` or `while`."""
     indent, head, body = _parts(line)
     if head:
         chosen = body
