@@ -1,7 +1,7 @@
-"""Every argument of every public function and class, with what is wrong for it: made from the signatures.
+"""Every argument of every public function and class with its wrong values, generated from the signatures.
 
-`doors` walks the public modules. An argument has a kind, by its name or by where it stands, and a kind has bad values.
-An argument without a kind is an error, so that a new one needs an entry here.
+`doors` walks the public modules. An argument has a kind, by its name or its door, and a kind has bad values. An
+argument without a kind is an error, so each new argument needs an entry here.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Online(Idle):
 
 
 def public_modules():
-    """The package, and the modules in it whose names say that they are public."""
+    """The package and its modules with public names."""
     names = [info.name for info in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")]
     return [sklearn_rank, *(importlib.import_module(n) for n in names if "._" not in n and ".__" not in n)]
 
 
 @cache
 def doors():
-    """Public functions, classes and their methods, by name without that of the package."""
+    """Public functions, classes and their methods, by name without the name of the package."""
     found = {}
     for module in public_modules():
         names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
@@ -75,7 +75,7 @@ def doors():
             item = getattr(module, name)
             if not callable(item) or not str(getattr(item, "__module__", "")).startswith("sklearn_rank"):
                 continue
-            is_metric = module is sklearn_rank and hasattr(sklearn_rank.metrics, name)  # which has a module of its own
+            is_metric = module is sklearn_rank and hasattr(sklearn_rank.metrics, name)  # it has its own module
             if is_metric or any(item is other for other, _ in found.values()):
                 continue
             where = f"{module.__name__}.{name}".removeprefix("sklearn_rank.")
@@ -86,7 +86,7 @@ def doors():
 
 
 def methods_of(item):
-    """Public methods that this package defines, of a class; none of a function."""
+    """Public methods of a class that this package defines; none for a function."""
     if not inspect.isclass(item):
         return []
     return [
@@ -105,7 +105,7 @@ def arguments_of(door):
     return {name: p for name, p in parameters.items() if name != "self"}
 
 
-# --- calls that are right, of which one argument becomes wrong -------------------------------------------------
+# --- valid calls in which one argument is replaced by a wrong value -----------------------------------------------
 
 
 @cache
@@ -115,7 +115,7 @@ def a_result():
 
 @cache
 def another_result():
-    """The same once more: two names of one object are misuse."""
+    """The same result under two names; the same object twice would be misuse."""
     return copy(a_result())
 
 
@@ -149,7 +149,7 @@ def a_recommender():
 
 @cache
 def spark_frame():
-    """Of the session that is there: the tests that ask for it have one."""
+    """The active session: tests that need it have started one."""
     from pyspark.sql import SparkSession
 
     return SparkSession.active().createDataFrame(FRAME)
@@ -254,7 +254,7 @@ GIVEN = {
 
 
 def given_to(where, folder):
-    """Right values of the arguments of a door that need one."""
+    """Valid values of the required arguments of a door."""
     known = dict(GIVEN)
     name = where.rpartition(".")[2]
     systems = {"one": S, "two": -S}
@@ -310,7 +310,7 @@ RETURNED = {
 
 
 def called(where, argument, value, folder):
-    """Call a door with a value of one argument, and right ones of the others that it needs."""
+    """Call a door with a value of one argument, and valid values of the other required ones."""
     door, known = doors()[where], given_to(where, folder)
     parameters = arguments_of(door)
     needed = {n for n, p in parameters.items() if p.default is NONE and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
@@ -355,7 +355,7 @@ ALSO = {
 
 
 def used(made):
-    """Result of a door; what checks its parameters when it is used, as scikit-learn asks, is used."""
+    """Result of a door; objects that check parameters on use, as scikit-learn requires, are used."""
     if inspect.isgenerator(made):
         return [*made]
     if isinstance(made, partial):  # the decorator of a metric

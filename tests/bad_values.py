@@ -1,4 +1,4 @@
-"""Kinds of arguments and what is wrong for each; arguments have a kind by their name, or by door and name."""
+"""Kinds of arguments and their wrong values; an argument has a kind by its name, or by door and name."""
 
 from datetime import date
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ X = np.arange(2.0 * N).reshape(N, 2)
 
 
 class Idle(RegressorMixin, BaseEstimator):
-    """A model whose fit and predict say that work was begun."""
+    """A model whose fit and predict report that work began."""
 
     def fit(self, X, y, sample_weight=None):
         raise AssertionError("fit was called")

@@ -1,4 +1,4 @@
-"""Data for the metrics of training loops, and what must come out: computed by hand from staged predictions."""
+"""Data for the metrics of training loops, and expected values, computed by hand from staged predictions."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from sklearn_rank import evaluate
 
 
 def make_rows(n_queries, seed):
-    """X, y, qid and sizes; some queries have one document, some no relevant one."""
+    """X, y, qid and sizes; some queries have one document, some no relevant document."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 12, n_queries)
     qid = np.repeat(np.arange(n_queries), sizes)
@@ -24,7 +24,7 @@ def by_hand(metric, stages, rows=VALID, **keywords):
 
 
 def first_best(curve, patience, greater_is_better=True):
-    """Round of the best value up to where `patience` rounds did not improve on it."""
+    """Round of the best value, up to the point where `patience` rounds brought no improvement."""
     sign = 1 if greater_is_better else -1
     best = 0
     for i, value in enumerate(curve):

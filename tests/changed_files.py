@@ -1,4 +1,4 @@
-"""Saved results whose description or arrays are others than those that were saved."""
+"""Saved results with a changed description or changed arrays."""
 
 import json
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def changed(path, *, description=None, **arrays):
-    """Path of a file like that at `path`, with other entries of its description and other arrays; None leaves one out.
+    """Path of a copy of the file at `path` with a changed description and changed arrays; None removes an array.
 
-    `description` is a function that changes the words in place, or a dict of entries.
+    `description` is a function that changes the description in place, or a dict of entries.
     """
     with np.load(path) as file:
         found = dict(file)

@@ -9,7 +9,7 @@ import pytest
 
 os.environ["MPLBACKEND"] = "agg"  # pictures are drawn, but no window is opened
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # ranx would be compiled for half a minute, and gives the same values without
-for limit in ("OMP_THREAD_LIMIT", "OMP_NUM_THREADS"):  # of models and BLAS, which would wait for one another's threads
+for limit in ("OMP_THREAD_LIMIT", "OMP_NUM_THREADS"):  # of models and BLAS, which would wait for each other's threads
     os.environ.setdefault(limit, "1")
 
 import numpy as np  # noqa: E402
@@ -21,14 +21,14 @@ HERE = Path(__file__).parent
 
 
 class AsFound:
-    """The fixture of all tests, of the examples in the package too, where a conftest.py does not reach."""
+    """The fixture of all tests, including examples in the package, for which no conftest.py is found."""
 
     @pytest.fixture(autouse=True)
     def as_found(self):
-        """Metrics that a test registers are not kept, figures are closed, and output streams are those of before.
+        """Drop metrics that a test registered, close figures, and restore output streams.
 
-        Pyplot warns about the twenty-first figure that is open. A stream that pytest closes ends the session if output
-        is not captured.
+        Pyplot warns about the twenty-first open figure. A stream that pytest closes ends the session if output is not
+        captured.
         """
         metrics, streams = dict(REGISTRY), (sys.stdout, sys.stderr)
         yield
@@ -65,9 +65,9 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks, and pytest-xdist reads groups
 def pytest_collection_modifyitems(items):
-    """One case of each function that is not slow is fast, the same whatever the order of the tests.
+    """Mark one case of each function that is not slow as fast, the same case for any order of tests.
 
-    Tests of a file that are not slow go to one process together: pytest-xdist searches all groups for each it sends.
+    Tests of a file that are not slow go to one process: pytest-xdist searches all groups for each test it sends.
     """
     for item in items:
         if not item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
@@ -145,7 +145,7 @@ def forks():
 
 @pytest.fixture(scope="session")
 def spark(request, tmp_path_factory):
-    """A session of Spark with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
+    """A Spark session with two workers, whose tasks are tried twice, and with a Spark Connect server."""
     if getattr(request.config.option, "loadgroup", False):
         try:
             (tmp_path_factory.getbasetemp().parent / "spark").mkdir()

@@ -1,4 +1,4 @@
-"""Programs that are forks of one process: it has imported what they import, and is not pytest, which has threads."""
+"""Programs run as forks of a process that has imported their modules; pytest itself has threads, so it cannot fork."""
 
 import os
 import pickle
@@ -75,7 +75,7 @@ class Fork:
         return self._status
 
     def communicate(self, timeout):
-        """Return what is printed until nobody can print any more; so processes that it leaves behind take the time."""
+        """Return printed output until all processes with the pipe have ended, including any left behind."""
         until = time.monotonic() + timeout
         self.wait(timeout)
         printed = []
@@ -91,7 +91,7 @@ class Fork:
 
 
 class Forks:
-    """Programs that start in milliseconds, as the process that is forked has run `first`, their imports."""
+    """Programs that start in milliseconds, because the forked process has run `first`, their imports."""
 
     def __init__(self, first=MUCH):
         self._asked, theirs = socket.socketpair()
@@ -104,7 +104,7 @@ class Forks:
         return Fork(self._asked, program, arguments, environment)
 
     def check(self, program, *arguments):
-        """Run a program; AssertionError with what it prints if it fails."""
+        """Run a program; raise AssertionError with its output if it fails."""
         with self.run(program, *arguments) as fork:
             printed = fork.communicate(120)
             assert fork.wait(0) == 0, printed[1].decode()

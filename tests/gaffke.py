@@ -1,6 +1,6 @@
 """Gaffke's bound for the mean of a bounded difference, the oracle of the gate (N. Gaffke, 2005).
 
-It is the Bayesian bootstrap with one query added that loses everything: queries have independent weights with the
+It is the Bayesian bootstrap with one added query that loses everything: queries have independent weights with the
 standard exponential distribution, and the p-value is the probability that their weighted loss is the margin or more.
 """
 

@@ -1,10 +1,10 @@
-"""Bits of all metrics on lists of many shapes, written to a file, for a change that must not move a last bit.
+"""Bits of all metrics on lists of many shapes, written to a file, to check that a change moves no bit.
 
     python -m tests.golden write FILE
     python -m tests.golden compare FILE [CASE ...] [--n-jobs 2]
 
 Every value is computed by the public API. `compare` prints each key whose bits differ, and its exit status is then 1.
-An error is a value too: its type, without the message.
+An error counts as a value: its type, without the message.
 """
 
 import argparse
@@ -65,12 +65,12 @@ def queries(sizes):
 
 
 def grades(rng, n):
-    """Grades as those of MSLR-WEB30K."""
+    """Grades with the distribution of MSLR-WEB30K."""
     return rng.choice(5, size=n, p=[0.52, 0.32, 0.13, 0.02, 0.01]).astype(float)
 
 
 def positives(rng, sizes):
-    """One or two relevant documents a list."""
+    """One or two relevant documents per list."""
     label, starts = np.zeros(sum(sizes)), np.cumsum(sizes) - sizes
     for start, size in zip(starts, sizes, strict=True):
         label[start + rng.choice(size, size=min(size, rng.integers(1, 3)), replace=False)] = 1
@@ -154,7 +154,7 @@ def bits(make):
     except Exception as error:
         return type(error).__name__
     values = np.asarray([*made.values()] if isinstance(made, dict) else made, dtype=np.float64)
-    values = np.where(np.isnan(values), np.nan, values)  # one NaN is as good as another
+    values = np.where(np.isnan(values), np.nan, values)  # all NaNs are equal
     first = " ".join(map(float.hex, values.ravel()[:3].tolist()))
     return f"{values.size} {hashlib.sha256(values.tobytes()).hexdigest()[:20]} {first}"
 
@@ -165,7 +165,7 @@ def everything(result):
 
 
 def of_one_metric(name, y_true, y_score, given, n_jobs):
-    """Ways to ask for one metric, and the bits that each gives."""
+    """Ways to compute a metric, with the bits of each."""
     function = METRICS[name]
     keywords = {word: value for word, value in given.items() if word in TAKES[name]} | {"n_jobs": n_jobs}
     fixed = {word: value for word, value in keywords.items() if word != "tie_break"}

@@ -1,4 +1,4 @@
-"""What grouping is compared with: the rows of each id, as a dict has them."""
+"""The reference for grouping: the rows of each id, collected in a dict."""
 
 import numpy as np
 

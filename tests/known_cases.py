@@ -56,7 +56,7 @@ READS_UNJUDGED = {"bpref", "infap", "judged"}
 """Metrics that read NaN labels as what they are; all others are told that they are not relevant."""
 
 
-# --- a case's words in ours ----------------------------------------------------------------------------------
+# --- a case translated into our call ----------------------------------------------------------------------------
 
 NAMES = {
     "ap": "map",
@@ -65,7 +65,7 @@ NAMES = {
     "r_precision": "rprec",
     "arp": "relevance_position",
     "position_weighted_average": "pwa",
-    "ranking_loss": "auc",  # one minus AUC, tied pairs wrong
+    "ranking_loss": "auc",  # one minus AUC, where tied pairs are wrong
     "hits": "dcg",  # the number of hits: gain 1 for a relevant document, discount 1 for each rank
 }
 """Metrics with another name there; the others have ours."""
@@ -124,7 +124,7 @@ def gain_of(gain):
 
 
 class Call(NamedTuple):
-    """A metric of ours with keywords and, where the case wants it, something done to the data or the value."""
+    """Our metric with keywords and, if the case needs it, a function of the data or the value."""
 
     name: str
     keywords: dict[str, Any]
@@ -138,7 +138,7 @@ class Call(NamedTuple):
 
 
 def translate(metric, params, labels=()):
-    """The call that a metric's name and parameters stand for."""
+    """The call for a metric's name and parameters."""
     name, keywords, denominator = NAMES.get(metric, metric), {}, params.get("denominator")
     for parameter, value in params.items():
         keywords |= KEYWORDS[parameter](value)
@@ -150,7 +150,7 @@ def translate(metric, params, labels=()):
         keywords |= COUNT_HITS
     if (metric, denominator) == ("precision", "min_k_nrel"):
         name = "ndcg"
-    if params.get("ideal") == "k_ones":  # DCG over that of k relevant documents
+    if params.get("ideal") == "k_ones":  # divided by the DCG of k relevant documents
         weight = 1 / np.log2(1.0 + np.arange(1, params["k"] + 1))
         name, keywords = "dcg", keywords | {"discount": weight / weight.sum()}
     if metric == "coverage_error":

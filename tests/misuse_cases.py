@@ -1,4 +1,4 @@
-"""What a call says of misuse, and a model."""
+"""Warnings and errors of misuse in a call, and a model."""
 
 import warnings
 
@@ -38,7 +38,7 @@ class Given(RegressorMixin, BaseEstimator):
 
 
 def seen(call, *args, **keywords):
-    """What happens in a call: checks of which it warns, each as often, and the check that it raises for."""
+    """Misuse in a call: the checks that warn, each as often as it does, and the check that raises."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         error = ""
@@ -52,7 +52,7 @@ def seen(call, *args, **keywords):
 
 
 def beside_ranks():
-    """Judgements, and a table whose ranks rise with its scores, which agree with the labels."""
+    """Judgements, and a table whose ranks increase with its scores, which agree with the labels."""
     label = np.tile([2, 0, 1, 0], 30)
     score = label + np.arange(120) / 120
     frame = pd.DataFrame({"qid": np.repeat(np.arange(30), 4), "doc_id": range(120), "label": label, "score": score})

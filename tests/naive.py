@@ -1,4 +1,4 @@
-"""What kernels compute, as NumPy and Python say it: slow and easy to check."""
+"""Naive twins of the kernels in NumPy and Python: slow and easy to check."""
 
 from fractions import Fraction
 from itertools import chain, pairwise, permutations, product
@@ -32,20 +32,20 @@ def over_orders(sizes, of_order):
 
 
 def joint(x, y, most=np.inf):
-    """Each x times the sum of y down to it, which counts for `most` at most."""
+    """Each x times the sum of y down to it, where the sum is at most `most`."""
     return x * np.minimum(np.cumsum(y), most)
 
 
 def cascade(p):
-    """Probability to stop at each position: nobody has stopped above it, and its own p."""
+    """Stop probability at each position: the user did not stop above, times p."""
     return p * np.append(1.0, np.cumprod(1 - p))[:-1]
 
 
 def stops(blocks):
-    """Probability to stop at each rank of a list of tie blocks, in fractions.
+    """Stop probability at each rank of a list of tie blocks, in fractions.
 
-    Nobody stops at the first j items of a block in random order with the mean over all sets of j items of the product
-    of 1 - p: an elementary symmetric polynomial over C(m, j), in multiples of 1 / one.
+    The chance of no stop at the first j items of a block in random order is the mean product of 1 - p over all sets of
+    j items: an elementary symmetric polynomial over C(m, j), in multiples of 1 / one.
     """
     out, reached = [], Fraction(1)
     for stop in blocks:
@@ -66,14 +66,14 @@ def sum_of_means(x, y):
 
 
 def summed(terms):
-    """Sum of a list, to the last bit: the first 16 ranks are one sum, all others four that take turns."""
+    """Sum of a list with the kernel's bits: the first 16 ranks in one sum, the others in four interleaved sums."""
     parts = [terms[:16], *(terms[16:][k::4] for k in range(4))]
     first, a, b, c, d = (np.add.accumulate([0.0, *part])[-1] for part in parts)
     return first + ((a + b) + (c + d))
 
 
 def pairs(label, block):
-    """Pairs in the right order, the wrong one, tied in score alone and in label alone, by looking at each."""
+    """Pairs in the right order, in the wrong order, tied only in score and only in label, by comparing all pairs."""
     above, lower = np.triu_indices(len(label), 1)
     tied, equal = block[above] == block[lower], label[above] == label[lower]
     right = ~tied & (label[above] > label[lower])
@@ -81,5 +81,5 @@ def pairs(label, block):
 
 
 def centred_ranks(x):
-    """Rank by x, highest first, equal ones alike, less the mean rank, by comparing each with each."""
+    """Rank by x, highest first, with mid-ranks for ties, minus the mean rank, by comparing all pairs."""
     return ((x > x[:, None]).sum(axis=1) - (x < x[:, None]).sum(axis=1)) / 2

@@ -1,7 +1,7 @@
-"""Peers with compiled code, asked in processes of their own: pytrec_eval, and ir_measures, which asks it.
+"""Peers with compiled code, run in their own processes: pytrec_eval, and ir_measures, which calls it.
 
-pytrec_eval reads memory that nobody wrote, so a value of it may depend on what the process did before. All questions go
-to a fresh process, and again to another; a peer whose two answers differ is no peer to compare with.
+pytrec_eval reads uninitialized memory, so a value may depend on earlier calls in the process. All questions go to a
+fresh process, and again to another; if the two answers of a peer differ, it is not compared.
 """
 
 import os
@@ -17,7 +17,7 @@ import pytest
 
 
 class Judgements(NamedTuple):
-    """Rows of several queries. NaN: not judged; -inf: not retrieved; one that is both is unknown to the peers."""
+    """Rows of several queries. NaN: unjudged; -inf: unretrieved; documents with both are unknown to the peers."""
 
     label: np.ndarray
     score: np.ndarray
@@ -28,7 +28,7 @@ class Judgements(NamedTuple):
         return Judgements(*(column[chosen] for column in self))
 
     def tables(self):
-        """Labels of the judged documents and scores of the retrieved ones, query by query."""
+        """Labels of the judged documents and scores of the retrieved ones, by query."""
         qrels, run = ({q: {} for q in self.qid.tolist()} for _ in range(2))
         for label, score, q, doc in zip(*(column.tolist() for column in self), strict=True):
             if not np.isnan(label):
@@ -40,7 +40,7 @@ class Judgements(NamedTuple):
 
 @cache
 def judgements(kind, n=300):
-    """Random queries: "tied" and "distinct" scores of documents of five grades, "binary" ones with ties."""
+    """Random queries: "tied" and "distinct" scores of documents of five grades, "binary" labels with ties."""
     rng = np.random.default_rng(len(kind))
     size = rng.integers(1, 31, size=n)
     first = np.cumsum(size) - size
@@ -90,7 +90,7 @@ def trec_values(kind, level, judged_only):
 
 
 def trec_f(beta_squared):
-    """The same of set_F alone, whose name has the square of beta."""
+    """The same for set_F only, whose name contains the square of beta."""
     import pytrec_eval
 
     qrels, run = judgements("tied").tables()
@@ -144,7 +144,7 @@ def ir_measure(name, params):
 
 
 def ir_values(kind):
-    """Values of each query, and under None their mean, by measure."""
+    """Values of each query by measure, and their mean under None."""
     import ir_measures
 
     asked = [ir_measure(name, params) for name, params, *_ in IR_MEASURES + GDEVAL * bool(shutil.which("perl"))]
@@ -155,7 +155,7 @@ def ir_values(kind):
     return values
 
 
-# --- asked ---------------------------------------------------------------------------------------------------
+# --- questions and answers ---------------------------------------------------------------------------------------
 
 SQUARES = (0.25, 1.0, 4.0)
 
@@ -170,7 +170,7 @@ QUESTIONS = {
 
 @cache
 def asked_twice():
-    """Answers of two processes, both to all questions; glibc fills the memory that the second one asks for."""
+    """Answers of two processes to all questions; glibc fills the memory that the second process allocates."""
     command, more = [sys.executable, __file__], ({}, {"MALLOC_PERTURB_": "170"})
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | one) for one in more]
     answers = [process.communicate(timeout=300)[0] for process in running]
@@ -179,7 +179,7 @@ def asked_twice():
 
 
 def answer(question, measure, both=None):
-    """Values by query of a peer that agrees with itself; `both` answers, if not those of the two processes."""
+    """Values by query of a peer that agrees with itself; `both` replaces the answers of the two processes."""
     first, second = (answers[question] for answers in both or asked_twice())
     if isinstance(first, ImportError):
         pytest.skip(f"this takes {first.name}")

@@ -1,9 +1,9 @@
-"""Rounding, measured against sums without any and against exact fractions.
+"""Rounding errors, measured against exactly rounded sums and exact fractions.
 
     PYTHONPATH=tests python tests/numerical_error.py [--n-rows 10000000] [--block 2000]
 
-It prints the worst relative error of each kind and of each metric in it. The exit status is 1 if one is above 1e-12,
-or if threads or the size of blocks change a bit.
+It prints the largest relative error of each kind and of each metric in it. The exit status is 1 if an error is above
+1e-12, or if threads or the size of blocks change a bit.
 """
 
 import argparse
@@ -22,7 +22,7 @@ LIMIT = 1e-12
 
 
 def relative(found, expected):
-    """Largest error of some numbers, as a share of what they should be; none where both are 0."""
+    """Largest relative error of some numbers; 0 / 0 counts as no error."""
     found, expected = np.ravel(found), np.ravel(expected)
     return float(np.max(np.abs(found - expected) / np.where(expected == 0, 1, np.abs(expected)), initial=0))
 
@@ -50,7 +50,7 @@ def all_means(n_rows):
 
 
 def long_query(n_rows):
-    """Metrics of one query of all rows, each with the exact sum of its terms."""
+    """Metrics of one query with all rows, each with the exact sum of its terms."""
     rng = np.random.default_rng(2)
     y, rank = rng.integers(0, 5, size=n_rows) * 1.0, np.arange(1, n_rows + 1)
     hit, qid, p = y >= 1, np.zeros(n_rows, dtype=np.int64), 1 - 4 / n_rows

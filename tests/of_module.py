@@ -29,7 +29,7 @@ def modules():
 
 @cache
 def public_names():
-    """Module that defines a public function, class or constant, by its name; names of several modules have none."""
+    """Module that defines a public function, class or constant, by its name; names in several modules are omitted."""
     found = {}
     for module, path in modules().items():
         if path.suffix == ".py":
@@ -77,7 +77,7 @@ def importers():
 
 
 def folder_of(room):
-    """Folder of tests that has the name of a room, if there is one."""
+    """Test folder named like a room, if it exists."""
     folders = [TESTS / name for name in (room.strip("_"), f"on_{room}") if (TESTS / name).is_dir()]
     return folders[0] if folders else None
 
@@ -107,7 +107,7 @@ def tests_of_room(room):
 
 
 def shell_words(paths):
-    """Folders and files, those of one folder together: "tests/stats/test_{gate,judges}.py"."""
+    """Folders and files, with files of a folder joined: "tests/stats/test_{gate,judges}.py"."""
     names = {}
     for path in paths:
         stems = names.setdefault(str((path if path.is_dir() else path.parent).relative_to(ROOT)), [])

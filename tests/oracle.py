@@ -1,8 +1,8 @@
 """Metrics of one query in plain Python, written from their published definitions, never from the library.
 
-An oracle takes the labels in ranked order (a label may be a tuple, for subtopics), the labels of the documents that
-were not retrieved, the cutoff (None for the whole list) and the metric's keywords. It returns the value, or None where
-the metric is not defined.
+An oracle takes the labels in ranked order (a tuple per label for subtopics), the labels of the unretrieved documents,
+the cutoff (None for the whole list) and the metric's keywords. It returns the value, or None if the metric is
+undefined.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def orders(scores):
     return [o for o in permutations(kept) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
 
 
-# --- what the definitions share ------------------------------------------------------------------------------
+# --- shared parts of the definitions -----------------------------------------------------------------------------
 
 
 def gain_of(label, gain, min_relevance):
@@ -205,7 +205,7 @@ def interpolated_precision(ranked, missing, k, *, recall=0.5, rounding="up", min
     return ratio(fsum(best), len(levels)) if n_relevant else None
 
 
-# --- incomplete judgements: NaN is a document that nobody judged -----------------------------------------------
+# --- incomplete judgements: NaN is an unjudged document ----------------------------------------------------------
 
 
 def bpref(ranked, missing, k, *, denominator="min_relevant_nonrelevant", min_relevance=1, **_):
@@ -224,7 +224,7 @@ def judged(ranked, missing, k, **_):
 
 
 def inferred_average_precision(ranked, missing, k, *, min_relevance=1, **_):
-    """Negative labels: in the pool, not judged; -inf is one of them that no `min_relevance` makes relevant."""
+    """Negative labels are pooled but unjudged; -inf is such a label for any `min_relevance`."""
     total, e = 0.0, 1e-5
     for i, y in enumerate(ranked[:k]):
         if y >= min_relevance:
@@ -235,7 +235,7 @@ def inferred_average_precision(ranked, missing, k, *, min_relevance=1, **_):
 
 
 def rbp_residual(ranked, missing, k, *, p=0.8, **_):
-    """Weight of the documents not judged, and of all ranks after the last one seen."""
+    """Weight of the unjudged documents, and of all ranks after the last one seen."""
     unjudged = (p**i for i, y in enumerate(ranked[:k]) if y != y)
     return (1 - p) * fsum(unjudged) + p ** len(ranked[:k])
 
@@ -275,7 +275,7 @@ def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=
     return (1 - p) * fsum(u * p**i for i, u in enumerate(utility))
 
 
-# --- diversity: a label for each subtopic, or one label, of one subtopic ----------------------------------------
+# --- diversity: a label for each subtopic, or one label for a single subtopic ------------------------------------
 
 
 def of_subtopics(labels):
@@ -364,7 +364,7 @@ def nrbp(ranked, missing, k, *, alpha=0.5, p=0.5, min_relevance=1, **_):
 
 
 def auc(ranked, missing, k, *, max_fpr=None, min_relevance=1, **_):
-    """Documents not retrieved must come as the last ones of `ranked`."""
+    """Unretrieved documents must be the last ones of `ranked`."""
     relevant = [y >= min_relevance for y in ranked]
     n_relevant, n_other = sum(relevant), len(relevant) - sum(relevant)
     x = 1.0 if max_fpr is None else max_fpr
@@ -376,30 +376,30 @@ def auc(ranked, missing, k, *, max_fpr=None, min_relevance=1, **_):
 
 
 def ranking_loss(ranked, missing, k, *, min_relevance=1, **_):
-    """Documents not retrieved must come as the last ones of `ranked`."""
+    """Unretrieved documents must be the last ones of `ranked`."""
     relevant = [y >= min_relevance for y in ranked]
     wrong = sum(b and not a for i, a in enumerate(relevant) for b in relevant[i + 1 :])
     return ratio(wrong, sum(relevant) * (len(relevant) - sum(relevant)))
 
 
 def tau_a(label, score):
-    """Pairs in the right order less those in the wrong one, over all pairs; of labels and scores, not of an order."""
+    """Pairs in the right order minus those in the wrong one, over all pairs; it reads labels and scores."""
     pairs = [(label[i] - label[j]) * (score[i] - score[j]) for i in range(len(label)) for j in range(i)]
     return ratio(sum(x > 0 for x in pairs) - sum(x < 0 for x in pairs), len(pairs))
 
 
 def average_relevance_position(ranked, missing, k, **_):
-    """Documents not retrieved must come as the last ones of `ranked`."""
+    """Unretrieved documents must be the last ones of `ranked`."""
     return ratio(fsum(i * y for i, y in enumerate(ranked, start=1)), fsum(ranked))
 
 
 def coverage(ranked, missing, k, *, min_relevance=1, **_):
-    """Documents not retrieved must come as the last ones of `ranked`."""
+    """Unretrieved documents must be the last ones of `ranked`."""
     return max((i for i, y in enumerate(ranked, start=1) if y >= min_relevance), default=None)
 
 
 def pairwise_accuracy(ranked, missing, k, **_):
-    """Documents not retrieved must come as the last ones of `ranked`."""
+    """Unretrieved documents must be the last ones of `ranked`."""
     pairs = [(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :] if a != b]
     return ratio(sum(a > b for a, b in pairs), len(pairs))
 

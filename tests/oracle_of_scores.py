@@ -1,6 +1,6 @@
-"""What reads scores, and not only an order, and the denominators of pooled means; in plain Python, as in `oracle`.
+"""Metrics that read scores, and the denominators of pooled means, in plain Python like `oracle`.
 
-Labels and scores are those of all documents of a query, -inf for those not retrieved.
+Labels and scores are those of all documents of a query; unretrieved documents have the score -inf.
 """
 
 from itertools import pairwise
@@ -51,7 +51,7 @@ def kendall(label, score, *, variant="b", **_):
 
 
 def spearman(label, score, **_):
-    def centred(x):  # twice the number of those above less those below
+    def centred(x):  # number above minus number below
         return [sum((v > u) - (v < u) for v in x) for u in x]
 
     a, b = centred(label), centred(score)
@@ -60,9 +60,9 @@ def spearman(label, score, **_):
 
 
 def precision_at_thresholds(label, score, k=None, *, denominator="relevant", ranks="all", min_relevance=1, **_):
-    """Average precision where tied documents are found together; documents not retrieved have the score -inf.
+    """Average precision that reads tied documents together; unretrieved documents have the score -inf.
 
-    A relevant document counts as often as it stands in the first k ranks, over all orders of tied ones.
+    A relevant document counts by its probability of being in the first k ranks, over all orders of tied documents.
     """
     n_relevant, ranked = hits(label, None, min_relevance), [s for s in score if s > -inf]
     k_or_all, total = k or len(ranked), 0.0

@@ -38,7 +38,7 @@ def pixels(figure):
 
 
 def pictures(display_class, results, n):
-    """One Display in a figure of each size, then beside another in a figure without and with a layout."""
+    """A Display in a figure of each size, then next to another in a figure without and with a layout."""
     some = dict(list(results.items())[: max(n, 1 + (display_class in OF_TWO))])
     for size in SIZES.values():
         ax = None if size is None else plt.figure(figsize=size).add_subplot()

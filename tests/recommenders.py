@@ -8,7 +8,7 @@ from sklearn_rank import evaluate
 
 
 class Factors(BaseEstimator):
-    """Matrix factorization by the singular value decomposition, ten lines of it; NaN for what it does not know."""
+    """Matrix factorization by singular value decomposition, in ten lines; NaN for unknown users and items."""
 
     def __init__(self, n_factors=8, decimals=9):
         self.n_factors, self.decimals = n_factors, decimals
@@ -35,7 +35,7 @@ class Factors(BaseEstimator):
 
 
 class Lists(BaseEstimator):
-    """The same, as a model that lists items."""
+    """The same model with a method that lists items."""
 
     def __init__(self, n_factors=8, decimals=9, form="lists"):
         self.n_factors, self.decimals, self.form = n_factors, decimals, form
@@ -54,7 +54,7 @@ class Lists(BaseEstimator):
 
 
 class Fixed(BaseEstimator):
-    """Scores that are given, users by items, both numbered from 0."""
+    """Given scores, users by items, both numbered from 0."""
 
     def __init__(self, scores):
         self.scores = scores
@@ -83,9 +83,9 @@ def _shares(x):
 
 
 def item_by_item(scores_of, train, test, y, items, *, exclude=True, metrics):
-    """Values that a scorer must have, by user: all items in a list of Python, those of training left out.
+    """Expected values of a scorer by user: all items in a Python list, without those in training.
 
-    `scores_of` gives the scores of some items for a user, -inf for one that it does not retrieve.
+    `scores_of` gives the scores of some items for a user, -inf for unretrieved items.
     """
     seen, relevant = {}, {}
     for user, item in train if exclude else ():

@@ -41,7 +41,7 @@ def about(case):
 
 
 def together(arguments, cases):
-    """Call a test with each of the cases, as `parametrize` does, but in one test: for those that take no time."""
+    """Call a test with each case, like `parametrize` but inside one test: for cases that take no time."""
     arguments = arguments.replace(" ", "").split(",")
 
     def decorate(test):
@@ -84,23 +84,23 @@ class Data(NamedTuple):
         return self._replace(y_true=y_true)
 
     def one_label(self):
-        """One label a row: of the first subtopic, where there are several."""
+        """One label per row; if there are several subtopics, the label of the first."""
         return self._replace(y_true=self.y_true.reshape(len(self.qid), -1)[:, 0])
 
     def then(self, other, shift=1000):
-        """These queries and those of another, under other ids."""
+        """These queries and additional queries with other ids."""
         return Data(*map(np.concatenate, zip(self, other._replace(qid=other.qid + shift), strict=True)))
 
 
 def labels_of(metric):
-    """Grades that a metric takes: its declared range, or -2 to 4 where it declares none."""
+    """Grades that a metric accepts: its declared range, or -2 to 4 by default."""
     low, high = metric.labels
     high = metric.defaults[high] if isinstance(high, str) else high
     return np.arange(-2 if low is None else low, (4 if high is None else high) + 1, dtype=float)
 
 
 def draw_labels(metric, rng, size):
-    """Labels of as many documents, for each of three subtopics where the metric reads subtopics."""
+    """Labels of the given number of documents; for metrics of subtopics, three columns."""
     return rng.choice(labels_of(metric), size=(size, 3) if metric.subtopics else size)
 
 
@@ -119,7 +119,7 @@ def data_for(metric, seed=0, *, n_queries=30, longest=14, tied=False, unretrieve
 
 @cache
 def tie_policy(metric):
-    """Keywords with which a metric takes tied documents: none, unless it has no closed form for them."""
+    """Keywords with which a metric accepts ties: empty, unless it has no closed form for them."""
     try:
         metric([1, 0], [1, 1], qid=[0, 0])
     except ValueError as error:
@@ -158,7 +158,7 @@ def value(metric, data, **keywords):
 
 
 def curve(metric, data, **keywords):
-    """Values of each query, at some cutoffs where the metric has one."""
+    """Values of each query, at some cutoffs if the metric has cutoffs."""
     return value(metric, data, average=None, **{**cutoffs(metric), **tie_policy(metric), **keywords})
 
 

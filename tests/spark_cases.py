@@ -1,4 +1,4 @@
-"""A session for tests of Spark, rows for it, and what comes back of them."""
+"""A session for tests of Spark, rows for it, and conversion of results."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ DAEMON = Path(__file__).parent / "daemon"
 
 
 def new_session():
-    """A session with two workers, whose tasks are tried twice, and with a server of Spark Connect."""
+    """A session with two workers, whose tasks are tried twice, and with a Spark Connect server."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -66,7 +66,7 @@ def in_one_order(data):
 
 
 def collected(result):
-    """Rows by query: numbers as they are, NULL as None."""
+    """Rows by query, with unchanged numbers and NULL as None."""
     rows = [row.asDict() for row in result.collect()]
     assert len({row["qid"] for row in rows}) == len(rows)
     return sorted(rows, key=lambda row: row["qid"])
