@@ -86,7 +86,7 @@ def doors():
 
 
 def methods_of(item):
-    """Public methods of a class that this package defines; none for a function."""
+    """Public methods of a class that this package defines; empty for a function."""
     if not inspect.isclass(item):
         return []
     return [

@@ -344,5 +344,5 @@ def kind_of(where, argument):
 
 
 def bad_values(where, argument):
-    """Wrong values of an argument of a door, by what is wrong."""
+    """Wrong values of an argument of a door, by the kind of fault."""
     return KINDS[kind_of(where, argument)]

@@ -109,7 +109,7 @@ def test_methods_of_a_comparison_do_not_warn_again(tmp_path):
     assert told_by(report.explain, 3, **of_both) == told_by(report.to_judge, **of_both) == 0
 
 
-def test_a_saved_baseline_keeps_what_was_judged(tmp_path):
+def test_a_saved_baseline_keeps_judged_documents(tmp_path):
     both = results()
     for name, result in both.items():
         result.save(tmp_path / name)

@@ -1,4 +1,4 @@
-"""What Spark forks its workers from: it has imported what they import, so that one starts in milliseconds."""
+"""Process from which Spark forks its workers: it has imported their modules, so a worker starts in milliseconds."""
 
 import contextlib
 import gc

@@ -241,7 +241,7 @@ def test_a_function_is_called_only_for_grades_in_the_data():
     assert asked == {0, 3}
 
 
-# --- what is wrong -------------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")

@@ -120,7 +120,7 @@ def test_undefined_queries_in_a_pooled_mean():
         assert (batches.mean(), batches.n_undefined) == (result.mean(), result.n_undefined)
 
 
-def test_shared_keywords_and_those_of_a_name(data):
+def test_shared_keywords_and_keywords_of_a_name(data):
     y, s, qid = data
     result = evaluate(
         y, s, qid=qid, metrics=["ndcg@3", "ndcg(gain=binary)@3", "map"], gain="linear", ties="best"

@@ -212,7 +212,7 @@ def test_known_explanations(case):
             assert_allclose(numbers, np.array(expected[name], float), rtol=1e-10, atol=1e-13, err_msg=name)
     rows = report.to_judge(len(case["to_judge"]), new="new", old="old").rows
     assert_allclose(np.abs([row[-1] for row in rows]), np.abs([row[-1] for row in case["to_judge"]]), rtol=1e-10)
-    # Equal sizes have no order, and documents as large as the last one may be others of that size.
+    # Equal sizes have no order, so the last documents may be others of the same size.
     found, known = (
         sorted((row[0], row[1], round(row[-1], 9)) for row in table if abs(row[-1]) > abs(table[-1][-1]) + 1e-9)
         for table in (rows, case["to_judge"])

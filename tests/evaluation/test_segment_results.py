@@ -230,7 +230,7 @@ def test_clusters_across_segments():
     np.testing.assert_allclose([got.statistic, got.pvalue], [paired.statistic**2, paired.pvalue])
 
 
-def test_all_clusters_of_these_segments_count_and_no_other():
+def test_clusters_of_other_segments_do_not_count():
     """By hand: q = 1 contrast, so F is the squared difference over its variance, n / (n - 1) times the squared sums."""
     a, b = np.array([0.0, 1, 2, 5]), np.array([1.0, 2, 3, 2])  # cluster 4 has the mean of both segments
     at_mean = np.r_[a, 2], np.r_[b, 2]

@@ -1,4 +1,4 @@
-"""One value for each query, as a dictionary or a Series by query, wherever rows have one."""
+"""One value per query, as a dictionary or a Series by query, wherever an array of rows is accepted."""
 
 import numpy as np
 import pandas as pd

@@ -174,7 +174,7 @@ def _of_code(node: ast.AST) -> Iterator[ast.AST]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A fault at a place of a file, and the tests that ought to notice."""
+    """A fault at a place of a file, and the tests that should detect it."""
 
     file: str
     text: str

@@ -1,4 +1,4 @@
-"""Files of the wrong kind, and arguments that are not files: the error says what they are."""
+"""Files of the wrong kind, and arguments that are not files: the error names the kind."""
 
 import bz2
 import errno

@@ -35,7 +35,7 @@ def assert_same(*specs, **keywords):
 
 
 @each([metric for metric in METRICS if not (metric.pointwise or metric.subtopics)])
-def test_values_of_runs_are_those_of_rows(metric):
+def test_values_of_runs_equal_values_of_rows(metric):
     ties = tie_policy(metric) | ({"ties": "stable"} if metric.name in ("infap", "iprec") else {})
     own = {"max_grade": 4} if metric.name == "rbp" else {}
     keywords = [ties, ties | {"min_relevance": 2}, ties | {"min_relevance": 0} if metric.reads_unjudged else ties]
@@ -55,7 +55,7 @@ SCORES = np.array([[5, 6, 3, 4, 0, 2, 0, 0], [3, 1, 2, 0, 0, 5, 4, 0], [0, 2, 0,
 
 
 @each([metric for metric in METRICS if not (metric.pointwise or metric.subtopics)])
-def test_values_of_sparse_lists_are_those_of_rows(metric):
+def test_values_of_sparse_lists_equal_values_of_rows(metric):
     ties = tie_policy(metric)
     keywords = [ties, *(ties | {"min_relevance": at_least} for at_least in (2, 0, -1))]
     if "gain" in metric.formula_params:

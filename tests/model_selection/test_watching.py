@@ -223,7 +223,7 @@ def test_the_bar_of_a_search_names_the_extra(shuffled, monkeypatch):
 
 
 @pytest.mark.skipif(HAS_CALLBACKS, reason="there are callbacks")
-def test_a_search_without_a_bar_says_so(shuffled):
+def test_a_search_without_a_bar_warns(shuffled):
     X, y, qid = shuffled
     with pytest.warns(UserWarning, match="callbacks of scikit-learn 1.9"):
         RankingEvaluator("map", cv=2, progress=True).search(

@@ -413,7 +413,7 @@ def test_each_class_of_results_has_one_public_name():
 
 
 @pytest.mark.slow
-def test_public_names_are_what_completion_shows(imported_alone):
+def test_completion_shows_public_names(imported_alone):
     imported_alone.check("""
 assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027
 shown = [name for name in dir(sklearn_rank) if not name.startswith("__")]

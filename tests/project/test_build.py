@@ -31,7 +31,7 @@ def project(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Microsoft's compiler is not chosen by CC")
-def test_without_a_compiler_the_error_says_what_to_install(project):
+def test_the_error_without_a_compiler_names_the_packages(project):
     done = subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext"], cwd=project, env=os.environ | {"CC": "no-such-compiler"},
         capture_output=True, text=True, timeout=120,

@@ -52,7 +52,7 @@ def settings(call):
 
 
 def read_label(name, label, s):
-    """A negative label is NaN where it says so; to infAP it is -inf, of a document in the pool."""
+    """Negative labels are NaN if the keywords make them unjudged; for infAP they are -inf, in the pool."""
     if isinstance(label, tuple):
         return tuple(read_label(name, y, s) for y in label)
     if not label < 0 or s["negative"] == "keep":

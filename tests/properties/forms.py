@@ -44,7 +44,7 @@ def whole(values):
 
 
 def if_whole(make):
-    """Of ints that float64 and int64 hold."""
+    """For ints that float64 and int64 hold."""
 
     def make_of_ints(values):
         ints = whole(values) if all(isnan(v) or abs(v) <= 2**53 for v in values) else None

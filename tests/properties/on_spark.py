@@ -30,9 +30,9 @@ def in_one_order(data):
 
 
 def draw_base(rng):
-    """Rows of three queries or more in one order, calls that do not ask for that of rows, and values in memory.
+    """Rows of three queries or more in one order, calls that do not depend on row order, and values in memory.
 
-    Half of the tables have weights: a table takes seconds, so none should be poor.
+    Half of the tables have weights. A table takes seconds, so each should test much.
     """
     weighted = rng.random() < 0.5
     with odd_data():

@@ -222,7 +222,7 @@ def more_queries(rng, base):
 
 
 def other_row_order(rng, base):
-    """Rows shuffled: what is not read in the order of the input."""
+    """Shuffled rows, for values that do not depend on the order of the input."""
     same = base.only(lambda call, s: s["ties"] != "stable" or REGISTRY[call.name].defines_ties)
     if same.calls and base.data.keys is None:
         order = list(range(len(base.data.rows)))

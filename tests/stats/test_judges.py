@@ -241,7 +241,7 @@ def test_errors_for_two_systems():
         judged_interval(model, model)
 
 
-def test_labels_of_people_inside_those_of_the_model():
+def test_labels_of_people_mixed_into_the_labels_of_the_model():
     labels = np.tile([1, 1], 8)
     labels[:10] = np.tile([1, 0], 5)
     mixed = evaluate(labels, SCORES, qid=Q, metrics="map")
@@ -321,7 +321,7 @@ def found(request, rng):
 
 @together("level", [0.8, 0.95])
 def test_rows_of_the_table(level, rng):
-    """Of a system, and of a difference with p-values: by both judges, by people, and by the model."""
+    """Rows of a system, and of a difference with p-values: by both judges, by people, and by the model."""
     new, old = drawn(rng, 12, 50), drawn(rng, 12, 50)
     for people, model, found in (
         (*new, judged_interval(*new, confidence_level=level)),

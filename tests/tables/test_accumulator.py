@@ -284,7 +284,7 @@ def test_the_query_that_comes_again_with_others_is_named():
             accumulator.update(labels, [1, 2, 1, 2], [7, 7, 8, 8])
 
 
-def test_memory_is_that_of_values():
+def test_memory_is_proportional_to_values():
     """About 17 bytes per metric and query, and 24 next to the id, after many small updates."""
     accumulator = RankingAccumulator(["map", "mrr"])
     for i in range(500):

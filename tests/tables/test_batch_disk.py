@@ -18,7 +18,7 @@ ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc 
 
 
 def open_files(folder):
-    """Descriptors of files that were opened in a folder, with a name or without."""
+    """Descriptors of open files in a folder, including deleted files."""
     links = {fd: f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")}
     return [int(fd) for fd, link in links.items() if os.path.lexists(link) and str(folder) in os.readlink(link)]
 
@@ -149,7 +149,7 @@ def test_killed_process_leaves_no_files(forks, name, tmp_path):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("memory_limit", [2_000, 20_000, 200_000])
 def test_parts_fit_the_memory(memory_limit, n_jobs, monkeypatch):
-    """No more rows are read at a time than the limit allows, but for a single query."""
+    """At most as many rows are read at a time as the limit allows, except for a single larger query."""
     sizes = []
     real = scattered_queries._read
 

@@ -147,7 +147,7 @@ def test_a_thread_that_failed_is_kept(n_threads):
 
 
 def test_nested_and_concurrent_calls_have_their_own_threads():
-    """All of them meet, so each has as many threads as it requested."""
+    """All of them wait for each other, so each has as many threads as it requested."""
     meet = meeting(8)
 
     def outer(start, stop):
