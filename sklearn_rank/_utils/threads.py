@@ -174,10 +174,6 @@ def check_interrupt() -> None:
         raise StoppedError
 
 
-heed = check_interrupt
-"""The name that kernels built earlier import."""
-
-
 class StoppedError(BaseException):
     """Raised in a thread that stops because another one has failed."""
 
