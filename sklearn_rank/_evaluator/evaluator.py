@@ -1,4 +1,4 @@
-"""`RankingEvaluator`: splitter, scorers and metadata routing set up in one object, to compare models fairly."""
+"""`RankingEvaluator`: one object sets up splitter, scorers and metadata routing, to compare models fairly."""
 
 from __future__ import annotations
 
@@ -55,60 +55,63 @@ from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 class RankingEvaluator:
     """Cross-validate, compare and tune models with ranking metrics, whole queries at a time.
 
-    Models that need it are wrapped in `QueryRanker`. Metadata routing is on during the fits; the global configuration
-    does not change. A splitter that would tear a query apart is refused. A search of scikit-learn among the models,
-    such as ``GridSearchCV(QueryRanker(LGBMRanker()), {"estimator__num_leaves": [7, 31]})``, or one at the end of a
-    Pipeline, is given the metrics and whole queries too, inside each training fold. Other searches are refused.
+    The evaluator wraps models in `QueryRanker` if necessary. It switches metadata routing on during the fits and leaves
+    the global configuration unchanged. It refuses a splitter that splits a query. A scikit-learn search among the
+    models, such as ``GridSearchCV(QueryRanker(LGBMRanker()), {"estimator__num_leaves": [7, 31]})``, or a search at the
+    end of a Pipeline, gets the same metrics and whole queries inside each training fold. The evaluator refuses other
+    searches.
 
     Parameters
     ----------
     metrics : str, metric function, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        In the forms of `evaluate`. The first decides in searches. Or a scorer of `make_recommender_scorer`: then X are
-        interactions, `cv` must cut users, like `LeaveLastOut`, models are wrapped in `InteractionRecommender`, and y
-        may be None.
+        Metrics as for `evaluate`. Searches decide by the first metric. With a scorer from `make_recommender_scorer`, X
+        holds interactions, `cv` must split the interactions of a user, like `LeaveLastOut`, models are wrapped in
+        `InteractionRecommender`, and y may be None.
     cv : int, splitter or list of splits, default=5
         Number of folds of `QueryKFold`; a splitter that keeps queries whole, such as `QueryShuffleSplit` and
-        scikit-learn's `PredefinedSplit`; or splits by hand, such as one into a training and a test set:
-        ``[(train, test)]`` with the numbers of their rows.
+        scikit-learn's `PredefinedSplit`; or a list of pairs of row numbers, such as ``[(train, test)]`` for a single
+        split.
     n_jobs : int or None, default=None
-        Fits at a time, counted as in joblib. Backends of joblib that cannot return a generator, such as
-        "multiprocessing", run `n_jobs` fits and report them before they run the next.
+        Number of parallel fits, counted as in joblib. A joblib backend that cannot return a generator, such as
+        "multiprocessing", runs `n_jobs` fits and reports them before it starts the next ones.
     baseline : str, default=None
-        Name of the model that `compare` tests the others against; a difference is model less baseline. None: the first.
+        Name of the model that `compare` tests the others against. A difference is model minus baseline. None: the first
+        model.
     test : str, default="t"
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"
         Correction of the p-values of several models, see `sklearn_rank.stats.compare_all`.
     progress : bool, default=False
-        Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds, with the first
-        metric of the last one, and `search` scikit-learn's own (1.9 or later); needs the extra "progress".
+        Whether to show a progress bar. `compare` and `cross_validate` count the fits of all models and folds, and show
+        the first metric of the latest fit; `search` shows the progress bar of scikit-learn (1.9 or later). Needs the
+        extra "progress".
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        Whether to raise, warn or stay silent if labels, ids or models look like misuse
-        (``docs/conventions/misuse.md``), so that the first metric should not decide.
+        Whether to raise an error, warn or do nothing if labels, ids or models look like misuse
+        (``docs/conventions/misuse.md``), so that the first metric would mislead.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`, see `evaluate`.
+        Keywords of metrics, such as `ties` or `gain`, see `evaluate`. Each applies to all metrics that accept it.
 
     Attributes
     ----------
     scorers : callable
-        Scorer of all metrics, for ``scoring=``: of `make_ranking_scorer`, or the recommender scorer. The name of an
-        error starts with ``"neg_"`` there, and its value is negative.
+        Scorer of all metrics, for ``scoring=``: from `make_ranking_scorer`, or the recommender scorer. If a metric is
+        an error, its name starts with ``"neg_"`` and its value is negative.
     cv : splitter or list of splits
         For ``cv=``.
 
     Notes
     -----
-    X may be a frame of pandas or polars, and y, `qid`, `sample_weight`, `by`, `clusters` and `time` names of its
-    columns: ``compare(models, frame, "label", qid="qid")``. The other columns are the features. Without `qid` it is the
-    column "qid", if there is one.
+    X may be a pandas or polars frame. Then y, `qid`, `sample_weight`, `by`, `clusters` and `time` may be names of its
+    columns: ``compare(models, frame, "label", qid="qid")``. The other columns are the features. If `qid` is not given,
+    the column "qid" is used if there is one.
 
-    Results are of the queries that are tested. Each row is tested once at most, or all rows equally often: then it is a
-    repeated cross-validation, and the value of a query is its mean over the queries.
+    Results cover the queries in the test sets. Either each row is tested at most once, or all rows are tested equally
+    often. The second case is a repeated cross-validation: the value of a query is its mean over the repeats.
 
-    `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
-    ``LGBMRanker().set_fit_request(sample_weight=True)``, or its `QueryRanker` if it has one: scikit-learn's metadata
-    routing. Intervals and tests are of the weighted means; tests other than "t", "randomization" and "bootstrap"
-    leave them untested.
+    `sample_weight` is the weight of a row's query in the means. To fit a model with the weights as well, request them
+    by scikit-learn's metadata routing: ``LGBMRanker().set_fit_request(sample_weight=True)``, or the same on its
+    `QueryRanker` if you wrap it yourself. Intervals and tests refer to the weighted means; tests other than "t",
+    "randomization" and "bootstrap" do not test weighted means.
 
     Examples
     --------
@@ -166,7 +169,7 @@ class RankingEvaluator:
         clusters: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> list[Split]:
-        """Folds that all models are given.
+        """Return the folds, which are the same for all models.
 
         Returns
         -------
@@ -198,34 +201,34 @@ class RankingEvaluator:
         return_indices: bool = False,
         on_fold: OnFold | None = None,
     ) -> CrossValidation:
-        """Scores of each fold, like `sklearn.model_selection.cross_validate`, and of each query.
+        """Score a model on each fold, like `sklearn.model_selection.cross_validate`, and on each query.
 
         Parameters
         ----------
         estimator : estimator
             Ranker, regressor, classifier of grades, Pipeline or search.
         return_train_score, return_estimator, return_indices : bool, default=False
-            What else to return, see scikit-learn's function.
+            Additional results, see scikit-learn's function.
         on_fold : callable, default=None
-            Called with the `results.FoldScores` of each fold as they come, in the order of the folds and in
-            this process, whatever `n_jobs` is. What it raises, such as ``optuna.TrialPruned``, stops the other fits.
+            The evaluator calls it with the `results.FoldScores` of each fold, in the order of the folds and in this
+            process for any `n_jobs`. An exception that it raises, such as ``optuna.TrialPruned``, stops the other fits.
 
         Returns
         -------
         CrossValidation
             A dict of str to ndarray of shape (n_splits,): ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``;
-            the keys are like a scorer's, so RMSE is ``"test_neg_rmse"`` and negative. Its means over folds and over
-            queries have RMSE as ``"rmse"``, positive. Its `pooled` is the `Evaluation` of the queries that are tested,
-            each scored by models that had not seen it.
+            keys and signs follow the scorer, so RMSE is ``"test_neg_rmse"`` and negative. The means over folds and over
+            queries contain RMSE as ``"rmse"``, positive. The attribute `pooled` is the `Evaluation` of the queries in
+            the test sets, each scored by models that were not fitted on it.
 
         Raises
         ------
         Exception
-            What a fit raises; `compare` reports it instead.
+            If a fit raises an exception, it is passed on. `compare` reports it instead.
         TypeError
-            If it is no estimator.
+            If `estimator` is not an estimator.
         ValueError
-            If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
+            If the splitter or a nested search splits queries, or a nested search cannot use the metrics.
         """
         refuse_unused(self.cv, time=time)
         data = self._data(X, y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
@@ -273,38 +276,39 @@ class RankingEvaluator:
         time: ArrayLike | None = None,
         on_fold: OnFold | None = None,
     ) -> Comparison:
-        """Score each model on queries it has not seen, all models on the same folds.
+        """Score each model on queries that it was not fitted on, with the same folds for all models.
 
         Parameters
         ----------
         estimators : dict of str to estimator or list of estimators
-            A list is several runs of one model, such as with other seeds: the value of a query is its mean over them.
+            Models by name. A list holds several runs of one model, for example with different seeds; the value of a
+            query is then its mean over the runs.
         by : array-like of shape (n_samples,), dict or frame, default=None
             Attributes of each row's query, such as its country, see `evaluate`.
         on_fold : callable, default=None
-            Called with the `FoldScores` of each fold as they come, model by model, like in `cross_validate`.
+            The evaluator calls it with the `FoldScores` of each fold, model by model, as in `cross_validate`.
 
         Returns
         -------
         Comparison
-            A model that raises in a fold is reported there, and in a warning; the others are compared without it. So
-            is a model that predicts NaN, +inf, or other than one number a row.
+            If a model raises an exception in a fold, or does not predict one number for each row, or predicts NaN or
+            +inf, the result and a warning report it, and the other models are compared without it.
 
         Raises
         ------
         ValueError
-            If the splitter tests some rows more often than others, it or a splitter of a search inside tears queries
-            apart, a search inside cannot be given the metrics, the baseline is not among the models, there is no such
-            test against one, or correction of several, or all models fail.
+            If the splitter tests some rows more often than others; the splitter, or the splitter of a nested search,
+            splits queries; a nested search cannot use the metrics; the baseline is not among the models; the test or
+            the correction is unknown; or all models fail.
         TypeError
-            If `estimators` is not a mapping with at least one entry, one is no estimator, or the splitter takes no
-            time.
+            If `estimators` is not a mapping with at least one entry, an entry is not an estimator, or the splitter does
+            not use `time`.
         """
         from sklearn_rank.stats._clusters import check_clusters  # loads scipy.stats
         from sklearn_rank.stats._compare_all import check_plan
 
         if not isinstance(estimators, Mapping) or not estimators:
-            raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {echo(estimators)}.")
+            raise TypeError(f"compare needs a mapping from names to estimators, at least one. Got {echo(estimators)}.")
         baseline, models_of = known_baseline(self.baseline, estimators), _listed_runs(estimators)
         n_runs = {name: len(models) for name, models in models_of.items()}
         estimators = {
@@ -321,8 +325,8 @@ class RankingEvaluator:
         data = self._data(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
         if data.n_repeats is None:
             raise ValueError(
-                "compare pools the scores that queries get while they are held out, so a row must be tested once at "
-                "most, or all rows equally often, by folds that differ: use QueryKFold, RepeatedQueryKFold, "
+                "compare pools the scores of held-out queries, so every row must be tested at most once, or all rows "
+                "equally often by different folds: use QueryKFold, RepeatedQueryKFold, "
                 "QueryShuffleSplit(n_splits=1) or a list of splits, or cross_validate for scores by fold. "
                 f"Got {echo(self.cv)}."
             )
@@ -340,7 +344,7 @@ class RankingEvaluator:
         }
         if len(failures) == len(n_runs):
             text = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
-            raise ValueError(f"All models failed, so no comparison is left. {text}")
+            raise ValueError(f"All models failed, so there is nothing to compare. {text}")
         for name, errors in failures.items():
             text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             message = f"{name} failed and is left out of the comparison. {text}"
@@ -381,17 +385,18 @@ class RankingEvaluator:
         clusters: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> Any:
-        """Fit a search of parameters with these metrics, this splitter, and qid handed on.
+        """Fit a hyperparameter search with the metrics, the splitter and the qid of this evaluator.
 
         Parameters
         ----------
         search : estimator
-            A search of scikit-learn, such as `GridSearchCV`, over a `QueryRanker` or a Pipeline that ends in one; with
-            a recommender scorer, over an `InteractionRecommender`. The names of the parameters are those of
-            `get_params`, such as "estimator__num_leaves". `scoring` and `cv` are set where they are None, `refit` to
-            the first metric where it is True; an int as `cv` is a number of folds of `QueryKFold`. Successive halving
-            decides by the first metric, and takes the resource "max_queries", up to the number of queries, or another
-            with `max_resources`. A number of folds that is the default of `cv`, such as 5 of halving, counts as None.
+            A scikit-learn search, such as `GridSearchCV`, over a `QueryRanker` or a Pipeline that ends in a
+            `QueryRanker`; with a recommender scorer, over an `InteractionRecommender`. Parameter names are the names in
+            `get_params`, such as "estimator__num_leaves". If `scoring` or `cv` is None, the evaluator sets it;
+            `refit=True` becomes the first metric; an int as `cv` is a number of folds of `QueryKFold`. If `cv` has its
+            default number of folds, such as 5 in a halving search, it counts as None. Successive halving decides by the
+            first metric. Its resource is "max_queries", up to the number of queries, or another parameter together with
+            `max_resources`.
 
         Returns
         -------
@@ -401,16 +406,16 @@ class RankingEvaluator:
         Raises
         ------
         TypeError
-            If it is not a search, or what it tunes is no estimator.
+            If `search` is not a search, or its model is not an estimator.
         ValueError
-            If queries are torn apart, by its splitter, a splitter of a search inside, or halving over "n_samples"; if
-            the model is not in a `QueryRanker`, or the search is not of scikit-learn: the error shows the call that
-            works; if a search inside cannot be given the metrics; or if no candidate can be scored.
+            If the splitter, the splitter of a nested search, or halving over "n_samples" splits queries; if the model
+            is not in a `QueryRanker`, or the search is not part of scikit-learn (the error shows the call that works);
+            if a nested search cannot use the metrics; or if no candidate can be scored.
         """
         refuse_torn_search(search)
         if not is_search(search):
             raise TypeError(
-                "search takes a search of scikit-learn, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
+                "search needs a scikit-learn search, with parameters 'estimator', 'scoring', 'cv' and 'refit'. "
                 f"Got {echo(search)}."
             )
         given = chosen_cv(search)
@@ -425,38 +430,40 @@ class RankingEvaluator:
             fit_routed(ready, data.X, data.y, data.metadata)
         check_scored(ready)
         score_strictly(ready)
-        # A splitter, in place of its folds, lets the search be fitted on other rows.
+        # Keep the splitter, not its folds, so that the fitted search can be fitted again on other rows.
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready
 
     def _data(self, X: MatrixLike, y: Any, *, cv: Any = None, **rows: Any) -> QueryFolds | RecommenderFolds:
-        """Checked rows and their folds, of this splitter or another one; a str names a column of X."""
+        """Check the rows and make the folds, by `cv` or the evaluator's own splitter; a str names a column of X."""
         X, y, given = named_columns(X, y, **rows)
         return self._kind.of(self.scorers, self.cv, X, y, self.cv if cv is None else cv, **given)
 
     def __repr__(self) -> str:
-        """Call that makes this object."""
+        """The call that creates this object."""
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
         metrics = [*self._specs] if isinstance(self.metrics, list) else self.metrics
         return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
 
 
 def _listed_runs(estimators: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Models of each name: one, or several runs of one model, which are a list."""
+    """Map each name to its list of models: a single model, or several runs of a model."""
     listed = {name: [*model] if isinstance(model, (list, tuple)) else [model] for name, model in estimators.items()}
     empty = next((name for name, models in listed.items() if not models), None)
     if empty is not None:
-        raise TypeError(f"A list of estimators is several runs of one model, one or more. Got none for {echo(empty)}.")
+        raise TypeError(
+            f"A list of estimators must have at least one run of a model. The list of {echo(empty)} is empty."
+        )
     return listed
 
 
 def _mean_of_folds(runs: Sequence[ModelFolds]) -> dict[str, Array]:
-    """Mean of each metric in each fold, over the runs of a model."""
+    """Mean over the runs of a model, for each metric and fold."""
     means = [one.by_metric for one in runs]
     return ByName((metric, np.mean([of_run[metric] for of_run in means], axis=0)) for metric in means[0])
 
 
 def folds_of(metrics: Any) -> type[QueryFolds | RecommenderFolds]:
-    """Class of the folds that judge models: a recommender scorer is of users, metrics are of queries."""
+    """Return the class of folds: users for a recommender scorer, queries for metrics."""
     if isinstance(metrics, RecommenderScorer):
         return RecommenderFolds
     several = metrics.values() if isinstance(metrics, Mapping) else metrics

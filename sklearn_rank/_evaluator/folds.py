@@ -1,4 +1,4 @@
-"""Folds: made by any splitter and checked, fitted in parallel, and reported as they come."""
+"""Folds: make them with any splitter, check them, fit them in parallel, and report each result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def check_splitter(cv: Any, class_name: str) -> Any:
-    """Splitter of a number of folds, a splitter as it is, or a list of splits."""
+    """Return a splitter or a list of splits; a number of folds becomes a `QueryKFold`."""
     if is_count(cv) and cv > 1:
         return QueryKFold(cv)
     if hasattr(cv, "split") and not isinstance(cv, str):
@@ -51,11 +51,13 @@ def check_splitter(cv: Any, class_name: str) -> Any:
 
 
 def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> list[Split]:
-    """Folds of a splitter, or of a list of them, which keep queries whole; a splitter gets the metadata it asks for."""
+    """Return folds that keep queries whole, from a splitter, which gets the metadata it requests, or from a list."""
     if isinstance(cv, InteractionSplitter):
         raise ValueError(
-            f"{type(cv).__name__} cuts users on purpose, and metrics of rows need whole lists. To rank all items for "
-            "each user, make the metrics a scorer: RankingEvaluator(make_recommender_scorer('ndcg@10', items=...), "
+            f"{type(cv).__name__} splits the interactions of each user on purpose, but metrics need whole lists. To "
+            "rank "
+            "all items for each user, use a recommender scorer: RankingEvaluator(make_recommender_scorer('ndcg@10', "
+            "items=...), "
             f"cv={type(cv).__name__}()). For whole queries use QueryKFold or QueryTimeSeriesSplit. Got {echo(cv)}."
         )
     if hasattr(cv, "split"):
@@ -70,38 +72,40 @@ def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> l
         torn = np.intersect1d(number[train], number[test])
         if len(torn):
             raise ValueError(
-                "A splitter must keep queries whole, or scores are taken on lists cut short and seen in training; "
-                "use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
-                f"Got {_echo_splitter(cv)}, which tears {len(torn)} of {len(n_rows)} queries apart in fold {i}."
+                "A splitter must keep queries whole. Otherwise metrics are computed on incomplete lists, and the model "
+                "has "
+                "seen part of each list; use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
+                f"Got {_echo_splitter(cv)}, which splits {len(torn)} of {len(n_rows)} queries in fold {i}."
             )
         n_tested = np.bincount(number[test], minlength=len(n_rows))
         n_cut = np.count_nonzero((n_tested > 0) & (n_tested != n_rows))
         if n_cut:
             raise ValueError(
-                "A test set must have all rows of its queries, each once, or scores are taken on lists cut short. "
+                "A test set must contain each row of its queries exactly once. Otherwise metrics are computed on "
+                "incomplete lists. "
                 f"Got {_echo_splitter(cv)}, which tests {n_cut} queries of fold {i} on other rows."
             )
     return folds
 
 
 TAKE = {"time": "QueryTimeSeriesSplit or GlobalTimeSplit", "clusters": "QueryKFold or QueryShuffleSplit"}
-"""Splitters that take metadata of a name."""
+"""Splitters that use each kind of metadata, for error messages."""
 
 
 def refuse_unused(cv: Any, **metadata: Any) -> None:
-    """Refuse metadata, given by name, that a splitter does not take; the error names splitters that do."""
+    """Refuse metadata that the splitter does not use; the error names splitters that use it."""
     for name, values in metadata.items():
         if values is not None and not (hasattr(cv, "split") and consumes(cv, "split", name)):
-            raise TypeError(f"The splitter does not take {name}=. Use {TAKE[name]}. Got {_echo_splitter(cv)}.")
+            raise TypeError(f"The splitter does not use {name}=. Use {TAKE[name]}. Got {_echo_splitter(cv)}.")
 
 
 def row_numbers(folds: Iterable[Any], n_rows: int, cv: Any) -> list[Split]:
-    """Row numbers of the training and test sets that a splitter gave, checked."""
+    """Check the training and test sets of a splitter and return their row numbers."""
     return [(_row_numbers(train, n_rows, cv), _row_numbers(test, n_rows, cv)) for train, test in folds]
 
 
 def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:
-    """Row numbers of a training or test set; a mask becomes the numbers of its rows."""
+    """Check a training or test set and return its row numbers; a mask becomes row numbers."""
     array = np.asarray(rows)
     if array.dtype == bool and array.shape == (n_rows,):
         return np.flatnonzero(array)
@@ -112,18 +116,16 @@ def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:
             f"Got {echo(rows)}."
         )
     if not array.size:
-        raise ValueError(
-            f"A split must have rows to train on and rows to test. Got {_echo_splitter(cv)}, with an empty set."
-        )
+        raise ValueError(f"The training set and the test set of a split must not be empty. Got {_echo_splitter(cv)}.")
     if array.max() >= n_rows or array.min() < 0:
         raise ValueError(
-            f"A splitter must split the {n_rows} rows it is given, like QueryKFold. Got {_echo_splitter(cv)}."
+            f"A splitter must return row numbers of the {n_rows} rows, like QueryKFold. Got {_echo_splitter(cv)}."
         )
     return array.astype(np.int64)
 
 
 def _echo_splitter(cv: Any) -> str:
-    """A splitter in a message."""
+    """Format a splitter for a message."""
     return echo(cv) if hasattr(cv, "split") else f"a list of {len(cv)} splits"
 
 
@@ -132,9 +134,9 @@ def _echo_splitter(cv: Any) -> str:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """What a model, fitted on the training rows of a fold, gave for the test rows; None if it failed.
+    """Output of a model fitted on the training rows of a fold, for the test rows; None if the model failed.
 
-    These are scores of the rows, or for a recommender the `Evaluation` of the users.
+    The output is the scores of the rows, or the `Evaluation` of the users for a recommender.
     """
 
     output: Any
@@ -149,9 +151,9 @@ def fit_folds(
     data: BaseFolds, estimators: Sequence[Any], output: Callable[..., Any], n_jobs: int | None, *,
     keep_estimator: bool = False, score_train: bool = False,
 ) -> Generator[FoldResult]:  # fmt: skip
-    """Each estimator on each fold, in that order, `n_jobs` at a time; closed, it stops.
+    """Fit each estimator on each fold, in that order, `n_jobs` at a time. Closing the generator stops the fits.
 
-    Each `fit` is given the metadata that it asks for; ``output(estimator, X, y)`` is taken of the test rows.
+    Each `fit` gets the metadata it requests; the result holds ``output(estimator, X, y)`` for the test rows.
     """
     calls = (
         delayed(_fit_fold)(clone(e), data.X, data.y, data.metadata, fold, keep_estimator, score_train, output)
@@ -161,7 +163,7 @@ def fit_folds(
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     except ValueError:
-        # A backend that has no generators: multiprocessing, Ray, Spark.
+        # This backend cannot return a generator: multiprocessing, Ray, Spark.
         return _run_in_rounds(calls, n_jobs)
     with sklearn.config_context(enable_metadata_routing=True):
         fits: Generator[FoldResult] = parallel(calls)
@@ -169,7 +171,7 @@ def fit_folds(
 
 
 def _run_in_rounds(calls: Iterator[Any], n_jobs: int | None) -> Generator[FoldResult]:
-    """Results of delayed calls, `n_jobs` of them at a time, by a backend that returns lists; closed, it stops."""
+    """Run delayed calls on a backend that returns lists, `n_jobs` at a time. Closing the generator stops the fits."""
     with Parallel(n_jobs=n_jobs) as parallel:
         while batch := list(islice(calls, effective_n_jobs(n_jobs))):
             with sklearn.config_context(enable_metadata_routing=True):
@@ -205,21 +207,21 @@ def _fit_fold(
         if score_train:
             of_training = output_of(fold[0])
     except Exception as error:
-        # A model may fail in any way; the others go on.
+        # A model may raise any exception; the other models continue.
         return FoldResult(None, None, perf_counter() - began, np.nan, None, error)
     return FoldResult(of_test, of_training, fitted - began, scored - fitted, estimator if keep_estimator else None)
 
 
-# --- what all folds have -------------------------------------------------------------------------------------------
+# --- base class of folds -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class BaseFolds:
-    """Rows, and the folds that test them. `QueryFolds` and `RecommenderFolds` say what is scored and how."""
+    """Rows and their folds. The subclasses `QueryFolds` and `RecommenderFolds` score the test rows."""
 
     scorer: Any
     cv: Any
-    """Splitter for searches inside."""
+    """Splitter for nested searches."""
     X: Any
     y: Any
     metadata: Metadata
@@ -235,17 +237,17 @@ class BaseFolds:
         """Check labels, ids and models for misuse, before any fit."""
 
     def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
-        """The same for a search that is set up, and had this scoring before."""
+        """Do the same for a search after setup; `scoring` is its original scoring."""
 
     def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
         """Check the scores of a model for misuse."""
 
     def of_lists(self, results: Sequence[FoldResult]) -> dict[str, Array]:
-        """Values of all lists of a fold together, one for each fold, where recommenders have some."""
+        """Values of metrics of all lists together, one for each fold; empty except for recommenders."""
         return {}
 
     def y_score(self, results: Mapping[str, Sequence[FoldResult]]) -> dict[str, Array]:
-        """Scores of the rows by each model, where rows have scores."""
+        """Scores of the rows by each model; empty if rows have no scores."""
         return {}
 
 
@@ -264,11 +266,11 @@ class FoldScores:
         Number of the fold, from 0.
     n_folds : int
     scores : dict of str to float
-        Mean of each metric, the same as in the result: errors are positive. NaN where the model failed.
+        Mean of each metric, the same as in the result: errors are positive. NaN if the model failed.
     fit_time : float
         Seconds.
     error : Exception or None
-        What the model raised.
+        Exception that the model raised.
     """
 
     model: str
@@ -298,7 +300,7 @@ class ModelFolds:
 
     @property
     def errors(self) -> dict[int, Exception]:
-        """Exceptions that were raised, by number of the fold."""
+        """Exceptions by fold number."""
         return {i: result.error for i, result in enumerate(self.results) if result.error is not None}
 
 
@@ -306,16 +308,16 @@ OnFold = Callable[[FoldScores], object]
 
 
 class FoldReporter:
-    """Reports the scores of each fold to a function, and to a progress bar, if there are any."""
+    """Report the scores of each fold to an optional function and an optional progress bar."""
 
     def __init__(self, models: Sequence[str], n_folds: int, on_fold: OnFold | None, progress: bool) -> None:
         if on_fold is not None and not callable(on_fold):
-            raise TypeError(f"on_fold must be a function of the scores of a fold, or None. Got {echo(on_fold)}.")
+            raise TypeError(f"on_fold must be a function that takes a FoldScores, or None. Got {echo(on_fold)}.")
         self.models, self.n_folds, self.on_fold = models, n_folds, on_fold
         self._tqdm = import_tqdm() if progress else None
 
     def collect(self, fits: Generator[FoldResult], mean: Callable[[int, Any], dict[str, float]]) -> list[ModelFolds]:
-        """Folds of each model, each reported as it comes; an exception that `on_fold` raises stops the fits."""
+        """Collect the folds of each model and report each at once; an exception from `on_fold` stops the fits."""
         n_fits = len(self.models) * self.n_folds
         by_model = [ModelFolds([], []) for _ in self.models]
         bar: Any = nullcontext() if self._tqdm is None else self._tqdm(total=n_fits, unit=" fits")
@@ -338,12 +340,12 @@ class FoldReporter:
                         )
         finally:
             with warnings.catch_warnings():
-                # joblib warns of fits that it had begun when the others were stopped.
+                # joblib warns about the fits that were running when the generator was closed.
                 warnings.filterwarnings("ignore", ".*adjusting the input task iterator", UserWarning)
                 fits.close()
         return by_model
 
 
 def by_metric(scores: Sequence[dict[str, float]]) -> dict[str, Array]:
-    """Scores of each metric, one for each dict."""
+    """Turn a list of dicts into an array of scores for each metric."""
     return ByName((name, np.array([one[name] for one in scores])) for name in scores[0])

@@ -1,4 +1,4 @@
-"""Learning curves over queries: how good a model is when trained on some, on more, on all of them."""
+"""Learning curves over queries: the score of a model against the number of training queries."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def query_learning_curve(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> LearningCurve:
-    """Scores of a model trained on ever more queries, like `sklearn.model_selection.learning_curve`.
+    """Score a model trained on an increasing number of queries, like `sklearn.model_selection.learning_curve`.
 
-    scikit-learn's cuts each training fold at a number of rows, and a query with it.
+    The function of scikit-learn truncates each training fold at a number of rows, which splits a query.
 
     Parameters
     ----------
     estimator : estimator
-        Ranker, regressor, classifier of grades, Pipeline or search; wrapped in `QueryRanker` if it needs to be.
+        Ranker, regressor, classifier of grades, Pipeline or search; wrapped in `QueryRanker` if necessary.
     metric : str, metric function or callable, default="ndcg@10"
-        As `make_ranking_scorer` takes one. The values are a scorer's: higher is better, so those of an error are
-        negative, whether it is written "rmse" or "neg_rmse".
+        Metric, as for `make_ranking_scorer`. Higher is better, as for scorers: the values of an error are negative,
+        whether you write "rmse" or "neg_rmse".
     train_sizes : array-like of int or float, default=(0.1, 0.325, 0.55, 0.775, 1.0)
         Numbers of queries to train on, or shares of the queries of the smallest training fold.
     cv : int or splitter, default=5
@@ -66,19 +66,20 @@ def query_learning_curve(
     n_jobs : int or None, default=None
         Fits to run at a time, counted as in joblib.
     random_state : int, RandomState instance or None, default=None
-        Which queries of a fold are drawn; a larger size includes the queries of a smaller one.
+        Seed for the draw of queries from a fold. A larger training set includes the queries of a smaller set.
 
     Returns
     -------
     train_sizes : ndarray of shape (n_sizes,)
-        Queries trained on, rising, each number once.
+        Numbers of training queries, in increasing order without duplicates.
     train_scores, test_scores : ndarray of shape (n_sizes, n_splits)
-        On the queries trained on; on the queries of the test fold, the same for all sizes. Errors are negative.
+        Scores on the training queries, and on the queries of the test fold, which are the same for all sizes. Errors
+        are negative.
 
     Raises
     ------
     ValueError
-        If qid is missing, a size is out of range, there is more than one metric, or the splitter tears queries apart.
+        If qid is missing, a size is out of range, there is more than one metric, or the splitter splits queries.
 
     Examples
     --------
@@ -94,8 +95,8 @@ def query_learning_curve(
     """
     if isinstance(metric, RecommenderScorer):
         raise TypeError(
-            "A learning curve draws whole queries to train on, and a recommender scorer tests users that are in "
-            f"training. Got {echo(metric)}."
+            "A learning curve draws whole queries for training, but a recommender scorer tests users from the training "
+            f"set, so they do not work together. Got {echo(metric)}."
         )
     evaluator = RankingEvaluator(parse_signed(metric), cv=cv)
     check_n_jobs(n_jobs)
@@ -128,7 +129,7 @@ def query_learning_curve(
 
 
 def _query_counts(train_sizes: ArrayLike, n_queries: int) -> NDArray[np.int64]:
-    """Sizes as numbers of queries; shares are of `n_queries`."""
+    """Convert sizes to numbers of queries; shares refer to `n_queries`."""
     sizes = np.asarray(train_sizes)
     highest = 1.0 if sizes.dtype.kind == "f" else n_queries
     if (
@@ -138,7 +139,7 @@ def _query_counts(train_sizes: ArrayLike, n_queries: int) -> NDArray[np.int64]:
         or not ((0 < sizes) & (sizes <= highest)).all()
     ):
         raise ValueError(
-            "The 'train_sizes' must be shares above 0 and up to 1.0, or numbers of queries up to "
+            "'train_sizes' must be shares above 0 and up to 1.0, or numbers of queries up to "
             f"the smallest training fold, {n_queries}. Got {echo(train_sizes)} instead."
         )
     if sizes.dtype.kind == "f":

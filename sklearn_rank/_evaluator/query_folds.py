@@ -1,4 +1,4 @@
-"""Folds of whole queries for `RankingEvaluator`: models score the rows, and metrics are of queries."""
+"""Folds of whole queries for `RankingEvaluator`: models score rows, metrics score queries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 
 @dataclass(frozen=True)
 class QueryFolds(BaseFolds):
-    """Folds of whole queries, which test the scores of rows by models that had not seen them."""
+    """Folds of whole queries: each model scores the test rows, which it was not fitted on."""
 
     data: Data
     _metrics_of: dict[int, PreparedMetrics] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class QueryFolds(BaseFolds):
 
     @staticmethod
     def read_metrics(metrics: Any, keywords: Mapping[str, Any]) -> Any:
-        """Metrics, listed unless they have names, and checked, like in results."""
+        """Check the metrics; return a list, or the dict of named metrics."""
         listed = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
         parse_metrics(listed, **keywords)
         return listed
@@ -63,7 +63,7 @@ class QueryFolds(BaseFolds):
 
     @staticmethod
     def splitter(cv: Any, class_name: str) -> Any:
-        """Splitter, or list of splits, that is given to an object of this class."""
+        """Check `cv` and return a splitter or a list of splits; `class_name` is for messages."""
         return check_splitter(cv, class_name)
 
     @classmethod
@@ -72,7 +72,7 @@ class QueryFolds(BaseFolds):
         qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
         clusters: ArrayLike | None = None, time: ArrayLike | None = None,
     ) -> QueryFolds:  # fmt: skip
-        """Checked rows, grouped by query, and their folds by a splitter."""
+        """Check the rows, group them by query, and split them with `cv`."""
         queries, n_rows = queries_in(y) if qid is None else qid, n_rows_of(y, "y")
         sample_weight, clusters, time = (
             by_row(values, name, queries, n_rows)
@@ -92,30 +92,30 @@ class QueryFolds(BaseFolds):
         return cls(scorer, inner_cv, X, y, metadata, folds, data)
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
-        """The estimator as one that takes qid; its searches get scorers and splitter."""
+        """Return an estimator that accepts qid, with scorers and splitter set in its searches."""
         ready = self._setup().prepare(estimator, name)
         self._check_inside(ready)
         return self._with_weights(ready)
 
     def set_up(self, search: Any) -> Any:
-        """A copy of a search, with scorers where it has none."""
+        """Return a copy of a search, with the scorers if it has none."""
         ready = self._setup().search(search)
         self._check_inside(ready.estimator)
         warn_of_objective(ready)
         return self._with_weights(ready)
 
     def _setup(self) -> SearchSetup:
-        """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
+        """Scorers and splitter for nested searches: a splitter that ignores queries works only for the outer rows."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
         scorers = self.scorer if self.data.weight is None else self.scorer.set_score_request(sample_weight=True)
         return SearchSetup(scorers.without_checks(), cv, self.data.grouping.n_queries)
 
     def _check_inside(self, estimator: Estimator) -> None:
-        """Refuse searches inside that tear queries apart."""
+        """Refuse nested searches that split queries."""
         check_inner_searches(estimator, self.X, self.y, self.data.grouping.number_by_id, self.folds, self.metadata)
 
     def _with_weights(self, ready: Any) -> Any:
-        """The estimator; where rows have weights, one whose fits take them on request."""
+        """Return the estimator; if rows have weights, request them for its fits."""
         return ready if self.data.weight is None else with_weights_on_request(ready)
 
     def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
@@ -126,7 +126,7 @@ class QueryFolds(BaseFolds):
             look_at_frozen(door, model, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
     def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
-        """The same, of the metrics that the search decides by: its own scorers' metrics if it has some."""
+        """Do the same for the metrics of the search: the metrics of its own scorers if it has any."""
         metrics = metrics_of(self.scorer if scoring is None else scoring)
         refit = getattr(ready, "refit", True)
         first = [refit] if isinstance(refit, str) and refit in metrics else []
@@ -137,14 +137,14 @@ class QueryFolds(BaseFolds):
         look_at_frozen(SEARCH, ready, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
     def fit(self, models: Sequence[Any], n_jobs: int | None, **keep: bool) -> Generator[FoldResult]:
-        """Results of all models on all folds."""
+        """Fit all models on all folds."""
         return fit_folds(self, models, predict_rows, n_jobs, **keep)
 
     @cached_property
     def n_repeats(self) -> int | None:
-        """How often rows are tested: 1, where some may be left out, or all as often; None if it is neither.
+        """How often rows are tested: at most once (1), or the same number > 1 for all rows; otherwise None.
 
-        The same folds once more are no repeats: they would count twice what was seen once.
+        Identical folds do not count as repeats, because they would count one result twice.
         """
         n_repeats = int(self._n_tests.max())
         if n_repeats == 1:
@@ -159,17 +159,17 @@ class QueryFolds(BaseFolds):
 
     @cached_property
     def _tested(self) -> Data:
-        """Rows that any fold tests."""
+        """Rows in at least one test set."""
         return self.data if self._n_tests.all() else some_rows(self.data, np.flatnonzero(self._n_tests))
 
     @cached_property
     def _n_tests(self) -> Index:
-        """How often each row is tested."""
+        """Number of test sets that contain each row."""
         return np.bincount(np.concatenate([test for _, test in self.folds]), minlength=len(self.data.row_label))
 
     @property
     def n_queries(self) -> list[tuple[int, int]]:
-        """Queries in the training and the test set of each fold."""
+        """Numbers of queries in the training and the test set of each fold."""
         sizes, number = zip(self.folds, self._test_sets, strict=True), self.data.grouping.number_by_id
         return [
             (int(np.count_nonzero(np.bincount(number[train]))), test.grouping.n_queries) for (train, _), test in sizes
@@ -185,7 +185,7 @@ class QueryFolds(BaseFolds):
         return self._prepared(self._test_sets[fold]).evaluate(scores).mean()
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
-        """Result over the queries that were tested; with repeats of the mean value of each query."""
+        """Return the result over the tested queries; with repeats, the value of a query is its mean over them."""
         y_score = low_scores(self._y_score(results), self.metrics.values())
         if y_score.ndim == 2:
             mean: Evaluation = mean_result([self._prepared(self.data).evaluate(one) for one in y_score.T])
@@ -194,11 +194,11 @@ class QueryFolds(BaseFolds):
         return self._prepared(self._tested).evaluate(y_score if tested.all() else y_score[tested])
 
     def y_score(self, results: Mapping[str, Sequence[FoldResult]]) -> dict[str, Array]:
-        """Scores of each row by each model where it was tested, NaN elsewhere; with repeats a column for each time."""
+        """Test scores of each row by each model, NaN if the row is not tested; one column for each repeat."""
         return {name: self._y_score(of_model) for name, of_model in results.items()}
 
     def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
-        """Check the scores of a model for misuse, with repeats only the first ones."""
+        """Check the scores of a model for misuse; with repeats, only the first repeat."""
         y_score = self._y_score(results)
         y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
         tested = ~np.isnan(y_score)
@@ -217,22 +217,22 @@ class QueryFolds(BaseFolds):
         return y_score[:, 0] if y_score.shape[1] == 1 else y_score
 
     def _prepared(self, data: Data) -> PreparedMetrics:
-        """Metrics of some rows, prepared for all models that score them."""
-        # The data live as long as all folds are evaluated.
+        """Prepare the metrics of some rows once for all models."""
+        # `id` is a safe key, because this object keeps the data alive.
         if id(data) not in self._metrics_of:
             self._metrics_of[id(data)] = prepare_rows(data, self.metrics)
         return self._metrics_of[id(data)]
 
 
 def predict_rows(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> NDArray[Any]:
-    """Scores that a fitted model predicts for rows; a step that asks for queries is given them."""
+    """Predict scores of rows with a fitted model, and pass queries to the steps that request them."""
     with sklearn.config_context(enable_metadata_routing=True):
         call = with_queries(call_method, qid)
         return check_predictions(predict_scores(estimator, X, call=call), len(y))
 
 
 def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Scores that a model predicted, one real number a row, neither NaN nor +inf; a column is one a row, too."""
+    """Check predictions: one real number for each row, not NaN or +inf; a matrix with a single column is accepted."""
     scores = np.asarray(y_score)
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.shape != (n_rows,):

@@ -38,21 +38,21 @@ from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 @dataclass(frozen=True)
 class RecommenderFolds(BaseFolds):
-    """Folds of interactions that test users; `user` is the number of the user of each row."""
+    """Folds of interactions, which score users; `user` is the user number of each row."""
 
     user: Index
 
     must_predict = False
     """Whether a model needs `predict`."""
     n_repeats = 1
-    """How often rows are tested: values of a user who is in several test sets become one in any case."""
+    """Always 1: the values of a user in several test sets are averaged."""
 
     @staticmethod
     def read_metrics(metrics: Any, keywords: Mapping[str, Any]) -> Any:
-        """The scorer, which has keywords of its own."""
+        """Return the scorer; refuse keywords, which belong to the scorer."""
         if keywords:
             raise TypeError(
-                "Keywords of metrics go into make_recommender_scorer where the metrics are a recommender scorer. "
+                "If the metrics are a recommender scorer, pass keywords of metrics to make_recommender_scorer. "
                 f"Got {', '.join(keywords)}."
             )
         return metrics
@@ -64,20 +64,20 @@ class RecommenderFolds(BaseFolds):
 
     @staticmethod
     def splitter(cv: Any, class_name: str) -> Any:
-        """Splitter, or list of splits, that is given to an object of this class."""
+        """Check `cv` and return a splitter or a list of splits; `class_name` is for messages."""
         return check_splitter(check_interaction_cv(cv), class_name)
 
     @classmethod
     def of(
         cls, scorer: RecommenderScorer, inner_cv: Any, X: Any, y: Any, cv: Any, *, time: Any = None, **given: Any
     ) -> RecommenderFolds:  # fmt: skip
-        """Checked interactions and their folds by a splitter; there are no other arguments of rows."""
+        """Check the interactions and split them with `cv`; refuse other arguments with a value for each row."""
         for name, value in given.items():
             if value is not None:
-                hint = " compare(...).segments(by={user: value}) takes attributes of users." if name == "by" else ""
+                hint = " For attributes of users use compare(...).segments(by={user: value})." if name == "by" else ""
                 raise TypeError(
-                    f"{name}= is for metrics of rows. The users of a recommender scorer are a column of X, and each "
-                    f"counts once.{hint} Got {name}={echo(value)}."
+                    f"{name}= does not apply to a recommender scorer: its users are a column of X, and each counts "
+                    f"once.{hint} Got {name}={echo(value)}."
                 )
         check_lengths(X=X, y=y, time=time)
         check_rows(y=y, time=time)
@@ -93,31 +93,32 @@ class RecommenderFolds(BaseFolds):
         return cls(scorer, inner_cv, X, None if y is None else one_column(y), metadata, splits, user)
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
-        """The estimator as one that remembers pairs; a search is given the scorer and the splitter."""
+        """Wrap the estimator in an `InteractionRecommender`; set scorer and splitter in a search."""
         check_estimator(estimator, name, must_predict=False)
         if is_search(estimator):
             ready = self.set_up(estimator)
             if not hasattr(ready.cv, "split"):
                 raise ValueError(
-                    "A search inside a training set needs a splitter: rows have other numbers there. Use LeaveLastOut "
+                    "A nested search needs a splitter, because row numbers differ inside a training set. Use "
+                    "LeaveLastOut "
                     f"or GlobalTimeSplit. Got cv={echo(ready.cv)}."
                 )
             return ready
         for inner in with_inner(estimator):
             if tunes(inner):
                 raise ValueError(
-                    f"A search inside {type(estimator).__name__} tunes by an objective of its own: put the search "
+                    f"A search inside {type(estimator).__name__} tunes by its own objective: put the search "
                     f"around the model, GridSearchCV(InteractionRecommender(model), grid). Got {echo(inner)}."
                 )
         return as_recommender(estimator, self.scorer.columns)
 
     def set_up(self, search: Any) -> Any:
-        """A copy of a search over an `InteractionRecommender`, with scorer and splitter unless it has its own."""
+        """Return a copy of a search over an `InteractionRecommender`; set scorer and splitter if it has none."""
         refuse_other_search(search, "InteractionRecommender", "make_recommender_scorer('ndcg@10')", "LeaveLastOut()")
         if getattr(search, "resource", None) == "n_samples":
             raise ValueError(
-                "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has "
-                "seen: use another resource, such as one of the model, with max_resources. "
+                "A halving search over the resource 'n_samples' drops interactions from the history of each user: use "
+                "another resource, such as a parameter of the model, with max_resources. "
                 f"Got {echo(search)}."
             )
         ready = self.prepare(search.estimator, "The estimator of a search")
@@ -126,7 +127,7 @@ class RecommenderFolds(BaseFolds):
         chosen: dict[str, Any] = {"estimator": ready, "cv": self.cv if chosen_cv(search) is None else search.cv}
         check_interaction_cv(chosen["cv"])
         if getattr(search, "return_train_score", False):
-            # As halving asks for by default: there is none where the items of training rows are left out.
+            # Halving requests training scores by default, but a recommender scorer cannot score training rows.
             chosen["return_train_score"] = False
         if search.scoring is None:
             chosen["scoring"] = self.scorer
@@ -141,34 +142,34 @@ class RecommenderFolds(BaseFolds):
         self.scorer.look(door, label, self.user.max() + 1, on_misuse)
 
     def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
-        """The same for a search that is set up."""
+        """Do the same for a search after setup."""
         self.look(SEARCH, [], on_misuse)
 
     def fit(
         self, models: Sequence[Any], n_jobs: int | None, *, score_train: bool = False, **keep: bool
     ) -> Generator[FoldResult]:
-        """Results of all models on all folds."""
+        """Fit all models on all folds."""
         if score_train:
             raise ValueError(
-                "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
+                "A recommender scorer excludes the items of training rows, so it cannot score the training set. "
                 "Got return_train_score=True."
             )
         return fit_folds(self, models, self.scorer.without_checks().evaluate, n_jobs, **keep)
 
     @property
     def n_queries(self) -> list[tuple[int, int]]:
-        """Users in the training and the test set of each fold."""
+        """Numbers of users in the training and the test set of each fold."""
         return [
             (len(distinct_values(self.user[train])), len(distinct_values(self.user[test])))
             for train, test in self.folds
         ]
 
     def mean(self, fold: int, output: Evaluation | None, *, of_train: bool = False) -> dict[str, float]:
-        """Mean of each metric in one test set; NaN where the model failed."""
+        """Mean of each metric in one test set; NaN if the model failed."""
         return dict.fromkeys(self.metrics, np.nan) if output is None else output.mean()
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
-        """Result over the users that were tested; of one in several test sets, the mean of the values but NaN."""
+        """Return the result over the tested users; average a user's values over several test sets, without NaN."""
         parts: list[Evaluation] = [result.output for result in results]
         if len(parts) == 1:
             return parts[0]
@@ -197,13 +198,13 @@ class RecommenderFolds(BaseFolds):
         return with_lists(pooled, of_lists, *[len(part.qid) for part in parts])
 
     def of_lists(self, results: Sequence[FoldResult]) -> dict[str, Array]:
-        """Values of all lists of a fold together, one for each fold."""
+        """Values of metrics of all lists together, one for each fold."""
         parts = [result.output._list_values for result in results]
         return {name: np.array([part[name] for part in parts]) for name in self.scorer.of_lists}
 
 
 def _mean_by_user(number: Index, values: NDArray[np.float64], n_users: int) -> NDArray[np.float64]:
-    """Mean of the values of each user that are not NaN; NaN where there is none."""
+    """Mean of each user's values, ignoring NaN; NaN if all are NaN."""
     defined = ~np.isnan(values)
     total = np.bincount(number[defined], values[defined], n_users)
     count = np.bincount(number[defined], minlength=n_users)
@@ -211,10 +212,11 @@ def _mean_by_user(number: Index, values: NDArray[np.float64], n_users: int) -> N
 
 
 def check_interaction_cv(cv: Any) -> Any:
-    """Refuse a number of folds, which would be of whole users that a model has not seen."""
+    """Refuse a number of folds, because whole users in the test set are unknown to the model."""
     if is_count(cv):
         raise ValueError(
-            "A recommender scorer tests users that the model has seen in training, so it needs a splitter that cuts "
-            f"users: cv=LeaveLastOut() or cv=GlobalTimeSplit(). Got cv={echo(cv)}, which keeps users whole."
+            "A recommender scorer tests users from the training set, so it needs a splitter that splits the "
+            "interactions "
+            f"of each user: cv=LeaveLastOut() or cv=GlobalTimeSplit(). Got cv={echo(cv)}, which keeps users whole."
         )
     return cv

@@ -1,4 +1,4 @@
-"""Set up searches among models with ranking scorers and splitters of whole queries, or refuse them."""
+"""Set ranking scorers and splitters of whole queries in searches, or refuse the searches."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from sklearn_rank._utils.warning import levels_to_caller
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """Scorers (the first decides), splitter and number of queries, which searches are given."""
+    """Scorers (the first decides), splitter and number of queries for searches."""
 
     scorers: RankingScorers
     cv: Any
     n_queries: int
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
-        """The estimator as one that takes qid, its searches with ranking scorers and whole queries."""
+        """Return an estimator that accepts qid, with ranking scorers and query splitters set in its searches."""
         check_estimator(estimator, name)
         if is_search(estimator):
             return self.search(estimator)
@@ -69,7 +69,7 @@ class SearchSetup:
         return clone(estimator).set_params(**chosen)
 
     def search(self, search: Any) -> Any:
-        """A copy of a search over a ranker, with scorers and a splitter of whole queries where it has none."""
+        """Return a copy of a search over a ranker; set scorers and a query splitter if it has none."""
         check_estimator(search.estimator, "The estimator of a search")
         refuse_torn_search(search)
         refuse_other_search(search, "QueryRanker", "get_scorer('ndcg@10')", "QueryKFold()")
@@ -87,32 +87,32 @@ class SearchSetup:
         return clone(search).set_params(**with_error_score(search, chosen))
 
     def _feature_search(self, search: Any) -> Any:
-        """A copy of a search of features, whose model is fitted on rows, but scored by query."""
+        """Return a copy of a feature search, which fits its model on rows but scores it by query."""
         check_estimator(search.estimator, "The estimator of a search")
         refuse_searches(search.estimator, search)
         scoring = FirstMetricScorer(self.scorers) if search.scoring is None else search.scoring
         return clone(search).set_params(scoring=scoring, cv=self._splitter(search.cv))
 
     def _splitter(self, cv: CVLike) -> Any:
-        """Splitter for a search that has this one."""
+        """Return the splitter for a search with this `cv`."""
         if cv is None or is_count(cv):
             return QueryKFold(cv) if cv else self.cv
         return with_qid(cv)
 
     def _halving(self, search: Any, ready: Any) -> dict[str, Any]:
-        """Parameters of a halving search: one metric, and a resource that keeps queries whole."""
+        """Return parameters of a halving search: a single metric, and a resource that keeps queries whole."""
         known, resource = ready.get_params(), search.resource
         chosen: dict[str, Any] = {}
         if resource == "n_samples":
             by_queries = next((name for name in known if name.split("__")[-1] == "max_queries"), "max_queries")
             raise ValueError(
-                f"A halving search over the resource 'n_samples' tears queries apart: use resource='{by_queries}'. "
+                f"A halving search over the resource 'n_samples' splits queries: use resource='{by_queries}'. "
                 f"Got {echo(search)}."
             )
         if isinstance(search.scoring, RankingScorers) or isinstance(search.refit, str):
             raise ValueError(
                 "A halving search decides by one number: leave scoring=None and refit=True for the first metric, or "
-                f"give it scoring=get_scorer('map'). Got scoring={echo(search.scoring)}, refit={echo(search.refit)}."
+                f"pass scoring=get_scorer('map'). Got scoring={echo(search.scoring)}, refit={echo(search.refit)}."
             )
         if search.scoring is None:
             chosen["scoring"] = FirstMetricScorer(self.scorers)
@@ -124,7 +124,7 @@ class SearchSetup:
                 )
             return chosen
         seed = f"{resource.removesuffix('max_queries')}random_state"
-        # With a seed all candidates of a round are fitted on the same queries.
+        # With a seed, all candidates of a round are fitted on the same queries.
         if seed in known and known[seed] is None:
             chosen["estimator"] = clone(ready).set_params(**{seed: search.random_state})
         if search.max_resources == "auto":
@@ -137,7 +137,7 @@ class SearchSetup:
 
 
 def _wrapped(estimator: Estimator) -> Any:
-    """Model that takes qid; a search inside it must have been set up by the user."""
+    """Return a model that accepts qid; the user must have set up any search inside it."""
     if isinstance(estimator, QueryRanker):
         check_estimator(estimator.estimator, "The 'estimator' parameter of QueryRanker")
     refuse_searches(estimator, unless_ranking=True)
@@ -147,14 +147,14 @@ def _wrapped(estimator: Estimator) -> Any:
 
 
 def chosen_cv(search: Any) -> Any:
-    """The cv of a search; None for the number of folds that is its default, such as 5 of halving."""
+    """The cv of a search; None if it is the default number of folds, such as 5 for halving."""
     parameter = inspect.signature(type(search)).parameters.get("cv")
     is_default = is_count(search.cv) and parameter is not None and parameter.default == search.cv
     return None if is_default else search.cv
 
 
 class FirstMetricScorer:
-    """The first of several ranking metrics, for searches that take one number."""
+    """The first of several ranking metrics, for searches that need a single number."""
 
     def __init__(self, scorers: RankingScorers) -> None:
         self.scorers = scorers
@@ -176,14 +176,14 @@ class FirstMetricScorer:
         return self.scorers.get_metadata_routing()
 
     def __repr__(self) -> str:
-        """Which metric it is."""
+        """The name of the metric."""
         return f"{type(self).__name__}({self.scorers!r})"
 
 
 class ForgivingScorer:
-    """Several metrics that have the error score of a search where a model cannot be scored.
+    """Wrap scorers of several metrics: if scoring fails, return the error score of the search.
 
-    scikit-learn does so for one metric, and for models that cannot be fitted.
+    scikit-learn does so for a single metric, and for models that cannot be fitted.
     """
 
     def __init__(self, scorers: Any, error_score: Real) -> None:
@@ -208,7 +208,7 @@ class ForgivingScorer:
 
 
 def with_error_score(search: Any, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Parameters chosen for a search, whose metrics have its error score where a model cannot be scored."""
+    """Return the chosen parameters of a search, with scorers that return its error score if scoring fails."""
     scorers, error_score = chosen.get("scoring", search.scoring), search.error_score
     if not isinstance(error_score, Real) or getattr(scorers, "is_single", not hasattr(scorers, "names")):
         return chosen
@@ -216,7 +216,7 @@ def with_error_score(search: Any, chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_refit(search: Any, chosen: Mapping[str, Any]) -> None:
-    """Refuse to refit by a metric that our scorer of several does not have, before any fit."""
+    """Refuse a `refit` that is not a metric of our scorer, before any fit."""
     names = getattr(chosen.get("scoring", search.scoring), "names", None)
     if names is not None and isinstance(search.refit, str) and search.refit not in names:
         raise ValueError(
@@ -226,28 +226,28 @@ def check_refit(search: Any, chosen: Mapping[str, Any]) -> None:
 
 
 def score_strictly(search: Any) -> None:
-    """Let ``search.score`` of a fitted search raise again: its error score is for candidates."""
+    """Make ``search.score`` of a fitted search raise errors again: the error score is for candidates."""
     scorer = getattr(search, "scorer_", None)
     if isinstance(scorer, ForgivingScorer):
         search.scorer_ = scorer.scorers
 
 
 def check_scored(search: Any) -> None:
-    """Refuse a search without a candidate that has a score."""
+    """Refuse a search if no candidate has a score."""
     results = search.cv_results_
     scores = [np.asarray(values, dtype=float) for name, values in results.items() if name.startswith("mean_test_")]
     if np.isnan(scores).all():
         raise ValueError(
-            "No candidate of the search could be scored: the warnings say why, and error_score='raise' stops at the "
-            "first. Got NaN for all."
+            "No candidate of the search could be scored. The warnings give the reasons; error_score='raise' stops at "
+            "the first error. Got NaN for all."
         )
 
 
 def progress_of_search(search: Any) -> AbstractContextManager[Any]:
-    """Show the fits of a search by scikit-learn's progress bar, unless it has callbacks; warn where it cannot be."""
+    """Show scikit-learn's progress bar for a search, unless it has callbacks; warn if scikit-learn is too old."""
     if not hasattr(search, "set_callbacks"):
         warnings.warn(
-            "progress=True shows searches by the callbacks of scikit-learn 1.9 or later: use verbose of "
+            "progress=True needs the callbacks of scikit-learn 1.9 or later for a search: use verbose of "
             f"{type(search).__name__}.",
             UserWarning,
             stacklevel=levels_to_caller(),
@@ -265,7 +265,7 @@ def progress_of_search(search: Any) -> AbstractContextManager[Any]:
 
 
 def with_qid(cv: Any) -> Any:
-    """A splitter that metadata routing gives qid where it asks for groups; any other as it is."""
+    """Return a splitter that gets qid as groups by metadata routing; other splitters are unchanged."""
     if not hasattr(cv, "split") or not consumes(cv, "split", "groups"):
         return cv
     with sklearn.config_context(enable_metadata_routing=True):
@@ -275,7 +275,7 @@ def with_qid(cv: Any) -> Any:
 def check_inner_searches(
     estimator: Estimator, X: MatrixLike, y: ArrayLike, number: Index, folds: Sequence[Split], metadata: Metadata
 ) -> None:
-    """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking."""
+    """Refuse nested searches whose splitters split queries; warn about searches with a non-ranking objective."""
     for inner in with_inner(estimator):
         if tunes(inner):
             warn_of_objective(inner)
@@ -283,7 +283,8 @@ def check_inner_searches(
                 continue
             if not hasattr(inner.cv, "split"):
                 raise ValueError(
-                    "A search inside a training set needs a splitter: rows have other numbers there. Use QueryKFold, "
+                    "A nested search needs a splitter, because row numbers differ inside a training set. Use "
+                    "QueryKFold, "
                     f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
@@ -292,7 +293,7 @@ def check_inner_searches(
         elif tunes_itself(inner):
             name = type(inner).__name__
             warnings.warn(
-                f"{name} chooses its parameters by an objective of its own, on rows; to tune by the ranking metric, "
+                f"{name} chooses its parameters by its own row-wise objective; to tune by the ranking metric, "
                 f"use a GridSearchCV of {name.removesuffix('CV')}.",
                 UserWarning,
                 stacklevel=levels_to_caller(),
@@ -300,11 +301,11 @@ def check_inner_searches(
 
 
 def warn_of_objective(search: Any) -> None:
-    """Warn of a search whose scorers do not know the queries."""
+    """Warn about a search whose scorers ignore the queries."""
     if not knows_queries(search.scoring):
         warnings.warn(
-            f"{type(search).__name__} tunes by scoring={echo(search.scoring)}, which knows no queries; leave "
-            "scoring=None to tune by the first ranking metric, or give get_scorer('ndcg@10').",
+            f"{type(search).__name__} tunes by scoring={echo(search.scoring)}, which ignores queries; leave "
+            "scoring=None to tune by the first ranking metric, or pass get_scorer('ndcg@10').",
             UserWarning,
             stacklevel=levels_to_caller(),
         )
@@ -314,25 +315,25 @@ def warn_of_objective(search: Any) -> None:
 
 
 def _grids(search: Any) -> list[Mapping[str, Any]]:
-    """Grids of a search of scikit-learn, or distributions, which are one or a list."""
+    """Grids or distributions of a scikit-learn search, as a list."""
     given = getattr(search, "param_grid", getattr(search, "param_distributions", None))
     return [part for part in (given if isinstance(given, list) else [given]) if isinstance(part, Mapping)]
 
 
 def _check_grid(search: Any) -> None:
-    """Refuse grids that would try searches, or other scorers and splitters of a search inside."""
+    """Refuse grids that contain searches, or that vary scorers and splitters of a nested search."""
     known = {"": search.estimator} | search.estimator.get_params(deep=True)
     for grid in _grids(search):
         for name, values in grid.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
-                raise ValueError(f"The parameter grid must not vary {echo(name)}: it configures the search inside.")
+                raise ValueError(f"The parameter grid must not vary {echo(name)}, which configures the nested search.")
             for value in values if isinstance(values, list | tuple) else []:
                 refuse_searches(value)
 
 
 def bare_model_error(search: Any, wrapper: str, prefix: str, model: Any) -> ValueError:
-    """Error for a search over a bare model, behind this prefix, with the call that works in its place."""
+    """Return the error for a search over a bare model behind this prefix; it shows the call that works."""
     wrapped = f"{wrapper}({type(model).__name__}(...))"
     for step in reversed(prefix.split("__")[:-1]):
         wrapped = f"Pipeline([..., ({step!r}, {wrapped})])"
@@ -340,13 +341,13 @@ def bare_model_error(search: Any, wrapper: str, prefix: str, model: Any) -> Valu
     grid = ", ".join(f"{name!r}: ..." for name in names)
     by_queries = f", resource='{prefix}max_queries'" if getattr(search, "resource", None) == "n_samples" else ""
     return ValueError(
-        f"A search in RankingEvaluator needs its model in {wrapper}, and the names of get_params(): "
+        f"A search in RankingEvaluator needs its model in {wrapper}, and parameter names from get_params(): "
         f"{type(search).__name__}({wrapped}, {{{grid}}}{by_queries}). Got estimator={echo(search.estimator)}."
     )
 
 
 def _name_inside(name: str, prefix: str) -> str:
-    """Name of a parameter once the model behind this prefix is in a wrapper; others keep theirs."""
+    """Return a parameter's name after the model behind this prefix is wrapped; other names do not change."""
     if not f"{name}__".startswith(prefix):
         return name
     return f"{prefix}estimator__{name.removeprefix(prefix)}" if name.startswith(prefix) else f"{name}__estimator"

@@ -1,1 +1,1 @@
-"""Any model as an estimator with queries: its arguments of fit, and early stopping by a ranking metric."""
+"""Wrap any model as an estimator with queries: arguments of `fit`, and early stopping by a ranking metric."""

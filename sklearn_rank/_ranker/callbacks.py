@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn on `QueryRanker`: its fit is a task, and the fit of the model inside a task of that one.
+"""scikit-learn callbacks on `QueryRanker`: its fit is a task, and the fit of the inner model is a subtask.
 
 Before scikit-learn 1.9 there are no callbacks, and this module has no effect.
 """
@@ -33,7 +33,7 @@ FitMethod = TypeVar("FitMethod", bound=Callable[..., Any])
 
 
 def as_task(fit: FitMethod) -> FitMethod:
-    """Decorate `fit` so that callbacks see its begin and its end, with labels that carry the query of each row."""
+    """Decorate `fit` so that callbacks see its start and end, with labels that carry the query of each row."""
     if with_callbacks is None:
         return fit
 
@@ -57,7 +57,7 @@ def as_task(fit: FitMethod) -> FitMethod:
 
 @contextmanager
 def model_task(ranker: Any, model: Estimator) -> Iterator[None]:
-    """Fit of the model inside, as a task of the ranker's fit; callbacks go on to a model that takes them."""
+    """Run the fit of the inner model as a task of the ranker's fit; pass callbacks on to a model that supports them."""
     if not hasattr(ranker, "_fit_task"):
         yield
         return
@@ -69,7 +69,7 @@ def model_task(ranker: Any, model: Estimator) -> Iterator[None]:
 
 
 def _with_queries(y: Any, qid: Any) -> Any:
-    """Labels with the query of each row in their index: scorers of rankings read it there, and others take no qid."""
+    """Put the query of each row into the index of the labels: ranking scorers read it there; others accept no qid."""
     if qid is None or queries_in(y) is not None:
         return y
     pandas = import_optional("pandas", extra="pandas", purpose="A callback that scores a fit with qid=")

@@ -1,6 +1,6 @@
-"""Early stopping by one of our metrics, which is computed on the validation rows after each round.
+"""Early stopping by a ranking metric, computed on the validation rows after each round.
 
-Each library offers another way to look at a round and to stop, so each has a function of its own here.
+Libraries differ in how they expose a round and how they stop, so each has its own function here.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Monitor:
     curve : list of float
         Value of each round.
     best : int
-        Index of the best one.
+        Index of the best round.
     shortened : bool
-        Whether the model predicts from the best round by itself, which is for a strategy to say.
+        Whether the model itself predicts from the best round; set by the strategy.
     """
 
     def __init__(self, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None) -> None:
@@ -61,22 +61,22 @@ class Monitor:
         self.greater_is_better = spec.greater_is_better
         self.curve: list[float] = []
         self.best, self.shortened = 0, True
-        # Labels that leave the metric without a value are refused before any training.
+        # Refuse labels for which the metric is undefined before any training.
         ideal = self._prepared.evaluate(np.nan_to_num(self.data.label))
         if ideal.n_undefined["metric"] == self.data.grouping.n_queries:
             raise ValueError(
-                "Early stopping needs a validation query where the metric is defined, such as one with a relevant "
-                "document: hold out more queries, or choose another metric. Got "
+                "Early stopping needs a validation query for which the metric is defined, for example a query with a "
+                "relevant document: hold out more queries, or choose another metric. Got "
                 f"{self.data.grouping.n_queries} queries, and {spec} is defined for none."
             )
 
     def record(self, y_score: ArrayLike) -> bool:
-        """Add the scores of a round; whether training should stop after it."""
+        """Add the scores of a round and return whether training should stop."""
         y_score = low_scores(y_score, [self.spec])
         iteration, value = len(self.curve), float(self._prepared.evaluate(y_score).mean()["metric"])
         self.curve.append(value)
         best = self.curve[self.best]
-        # Any number is better than NaN, and a tie goes to the earlier round.
+        # Any number is better than NaN; the earlier of equal rounds wins.
         improves = math.isnan(best) or (value > best if self.greater_is_better else value < best)
         if improves and not math.isnan(value):
             self.best = iteration
@@ -91,7 +91,7 @@ class Monitor:
 
 
 def _weight_of_queries(validation: FitData) -> Any:
-    """Weights of rows where they are constant within queries; weights of single rows do not weight a query."""
+    """Row weights if they are constant within queries; None otherwise, because row weights do not weight a query."""
     if validation.weight is None:
         return None
     weight, grouping = validation.weight, validation.grouping
@@ -103,11 +103,11 @@ def _weight_of_queries(validation: FitData) -> Any:
 
 
 ROUNDS = ("early_stopping_rounds", "early_stopping_round", "early_stopping", "od_wait", "n_iter_no_change")
-"""Parameters for the number of rounds without improvement after which models stop."""
+"""Parameter names for the number of rounds without improvement before a model stops."""
 
 
 def switched_off(model: Any) -> dict[str, Any]:
-    """Parameters under which a model does not stop by itself."""
+    """Parameters that switch off a model's own early stopping."""
     given = model.get_params()
     if {"early_stopping", "n_iter_no_change"} <= given.keys():  # HistGradientBoosting
         return {"early_stopping": False}
@@ -115,7 +115,7 @@ def switched_off(model: Any) -> dict[str, Any]:
 
 
 def own_rounds(model: Any) -> int | None:
-    """Rounds without improvement after which a model is set to stop; None if it goes on to the last."""
+    """Number of rounds without improvement before a model stops; None if early stopping is off."""
     given = model.get_params()
     if given.get("early_stopping", True) in (False, "auto"):
         return None
@@ -123,27 +123,27 @@ def own_rounds(model: Any) -> int | None:
 
 
 def stops_early(model: Any) -> bool:
-    """Whether a model is set to stop by itself, or by a callback of its library."""
+    """Whether a model stops early by its own parameters or by a callback of its library."""
     callbacks = model.get_params().get("callbacks") or ()
     return own_rounds(model) is not None or any("EarlyStopping" in type(one).__name__ for one in callbacks)
 
 
 @contextmanager
 def with_parameters(model: Any, **parameters: Any) -> Iterator[Any]:
-    """A model with other parameters for a while."""
+    """Change parameters of a model within the context."""
     given = model.get_params()
     model.set_params(**parameters)
     try:
         yield model
     finally:
         model.set_params(**{name: given.get(name) for name in parameters})
-        # LightGBM takes more parameters than it has, and keeps them.
+        # LightGBM accepts unknown parameters and keeps them.
         for name in parameters.keys() - given.keys():
             forget_parameter(model, name)
 
 
 def best_of(model: Any) -> dict[str, Any]:
-    """Iteration at which a model stopped by itself, from 0, and its value where it has one; empty if it has none."""
+    """Best iteration of a model that stopped early, from 0, and the value there if known; empty otherwise."""
     from_one = comes_from(model, "lightgbm")
     try:
         iteration = model.best_iteration_ if hasattr(model, "best_iteration_") else model.best_iteration
@@ -154,7 +154,7 @@ def best_of(model: Any) -> dict[str, Any]:
         return {}
     best: dict[str, Any] = {"best_iteration_": int(iteration) - from_one}
     value = getattr(model, "best_score_" if hasattr(model, "best_score_") else "best_score", None)
-    # LightGBM and CatBoost have a dict of the metrics of each data set; of several metrics none is the one.
+    # LightGBM and CatBoost have a dict of metrics for each data set. With several metrics the value is ambiguous.
     if isinstance(value, Mapping):
         of_rows = [values for name, values in value.items() if name.startswith("valid")]
         numbers = [number for values in of_rows for number in values.values()]
@@ -166,7 +166,7 @@ def best_of(model: Any) -> dict[str, Any]:
 
 
 def output_to_scores(model: Any, y: Any) -> Callable[[Any], NDArray[Any]]:
-    """Function from the output of a model trained on labels `y` to scores; of a classifier from probabilities."""
+    """Return a function that converts a model's output to scores; `y` are the training labels of a classifier."""
     if not is_classifier(model):
         return np.asarray
     grades = check_classes(distinct_values(np.asarray(y)), model)
@@ -176,7 +176,7 @@ def output_to_scores(model: Any, y: Any) -> Callable[[Any], NDArray[Any]]:
 
 
 def with_known_labels(model: Any, train: FitData, validation: FitData) -> FitData:
-    """Validation rows without labels that are new to a classifier (it refuses them); only our metric reads them."""
+    """Replace validation labels that a classifier does not know and would refuse; only our metric reads the labels."""
     if not is_classifier(model):
         return validation
     seen, y = distinct_values(np.asarray(train.y)), np.asarray(validation.y)
@@ -184,12 +184,12 @@ def with_known_labels(model: Any, train: FitData, validation: FitData) -> FitDat
 
 
 def staged_methods(model: Any) -> list[str]:
-    """Methods to get scores from that a model has for its stages too."""
+    """Methods for scores that a model also has in a staged version."""
     return [method for method in RESPONSE if hasattr(model, f"staged_{method}")]
 
 
 def staged_scores(model: Any, X: Any) -> Iterator[NDArray[Any]]:
-    """Scores after each stage, by the method that `predict_scores` would call."""
+    """Yield the scores after each stage, by the method that `predict_scores` would call."""
     stages: dict[str, Iterator[Any]] = {}
 
     def next_stage(estimator: Any, method: str, X: Any) -> Any:
@@ -205,7 +205,7 @@ def staged_scores(model: Any, X: Any) -> Iterator[NDArray[Any]]:
 
 
 def predict_scores_at(model: Any, X: Any, stage: int | None) -> NDArray[Any]:
-    """Scores of a model, or of a Pipeline, after one of its stages; None: after the last."""
+    """Scores of a model or a Pipeline after a stage; None: after the last stage."""
     if stage is None:
         return predict_scores(model, X)
     if hasattr(model, "steps"):
@@ -219,11 +219,11 @@ def predict_scores_at(model: Any, X: Any, stage: int | None) -> NDArray[Any]:
 OF_STAGES = (
     "estimators_", "estimator_weights_", "estimator_errors_", "train_score_", "oob_improvement_", "oob_scores_",
 )  # fmt: skip
-"""Attributes of scikit-learn's models with an entry for each stage."""
+"""Attributes of scikit-learn models with an entry for each stage."""
 
 
 def fit_staged(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model to the last stage, and choose among those up to where early stopping would have ended."""
+    """Fit all stages of a model, then choose the best stage before the point where early stopping would have ended."""
     with with_parameters(model, **switched_off(model)):
         model.fit(train.X, train.y, **training_arguments(model, train))
     for y_score in staged_scores(model, validation.X):
@@ -234,7 +234,7 @@ def fit_staged(model: Any, train: FitData, validation: FitData, monitor: Monitor
 
 
 def drop_later_stages(model: Any, n_stages: int) -> bool:
-    """Drop later stages of a model of scikit-learn; whether it predicts from the first `n_stages` then."""
+    """Drop later stages of a scikit-learn model; return whether it now predicts from the first `n_stages`."""
     if not comes_from(model, "sklearn"):
         return False
     if (is_right := drop_later_trees(model, n_stages)) is not None:
@@ -251,10 +251,10 @@ def drop_later_stages(model: Any, n_stages: int) -> bool:
 
 
 def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model with our metric as the scorer of its early stopping: it goes on as long as the values rise.
+    """Fit a model with our metric as the scorer of its early stopping.
 
-    scikit-learn predicts from the first tree for each call of a scorer. So without stopping and watching, the best
-    stage is chosen afterwards.
+    For each call of a scorer, scikit-learn predicts with all trees from the first one. So if training neither stops
+    early nor calls `on_round`, the best stage is chosen afterwards.
     """
     if monitor.patience is None and monitor.on_round is None:
         return fit_staged(model, train, validation, monitor)
@@ -269,7 +269,7 @@ def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, 
     stopping = {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.0, "scoring": score}
     with with_parameters(model, **stopping):
         model.fit(train.X, train.y, **all_arguments(model, train, validation))
-    # The scorer holds the validation rows.
+    # The scorer holds a reference to the validation rows.
     forget_value(model, score)
     monitor.shortened = drop_later_stages(model, monitor.best + 1)
     return model
@@ -279,15 +279,15 @@ def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, 
 
 
 def why_not_lightgbm(model: Any) -> str:
-    """Reason why the best round of a model could not be used; "" if it can."""
+    """Reason why the best round of a model cannot be used; "" if it can."""
     given = model.get_params()
     if any(given.get(name) == "dart" for name in ("boosting_type", "boosting", "boost")):
-        return "with boosting_type='dart' later rounds change the trees of earlier ones, so use 'gbdt'"
+        return "with boosting_type='dart' later rounds change earlier trees, so use 'gbdt'"
     return ""
 
 
 def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model of LightGBM with our metric as its evaluation function, its own switched off.
+    """Fit a LightGBM model with our metric as its evaluation function; its own metrics are off.
 
     A callback stops the training; LightGBM keeps the best trees.
     """
@@ -316,30 +316,30 @@ def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monit
 
 
 def why_not_xgboost(model: Any) -> str:
-    """Reason why the best round of a model could not be used; "" if it can."""
+    """Reason why the best round of a model cannot be used; "" if it can."""
     booster = model.get_params().get("booster")
     if booster in ("dart", "gblinear"):
-        return f"with booster={echo(booster)} later rounds change what earlier ones have learned, so use 'gbtree'"
+        return f"with booster={echo(booster)} later rounds change the result of earlier rounds, so use 'gbtree'"
     if any(base.__name__.startswith("XGBRF") for base in type(model).__mro__):
         return "a random forest is trained in one round"
     if any(isinstance(callback, import_module("xgboost.callback").EarlyStopping) for callback in model.callbacks or ()):
-        return "its callback EarlyStopping is given no rows, so leave it out and set early_stopping_rounds"
+        return "its callback EarlyStopping gets no validation rows, so remove it and set early_stopping_rounds"
     return ""
 
 
 def fit_xgboost(estimator: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model of XGBoost with a callback that predicts the validation rows after each round.
+    """Fit an XGBoost model with a callback that predicts the validation rows after each round.
 
-    XGBoost calls a metric in Python once for each query, so it is not given ours. It remembers its predictions for a
-    matrix, so a round costs the predictions of the new trees only. Callbacks of the user come after ours, because
-    XGBoost calls none after one that stops the training.
+    We do not use a Python metric, because XGBoost calls it once for each query. XGBoost caches its predictions for a
+    matrix, so a round costs only the predictions of the new trees. The callbacks of the user run after ours, because
+    XGBoost skips callbacks after the first that stops the training.
     """
     to_scores = output_to_scores(estimator, train.y)
     rows = import_module("xgboost").DMatrix(
         validation.X, missing=estimator.missing, nthread=estimator.n_jobs, feature_types=estimator.feature_types,
         enable_categorical=estimator.enable_categorical,
     )  # fmt: skip
-    # This objective predicts classes, so probabilities are made of the margins.
+    # This objective predicts classes, so compute probabilities from the margins.
     predicts_classes = estimator.get_params().get("objective") == "multi:softmax"
 
     class Follow(import_module("xgboost.callback").TrainingCallback):  # type: ignore[misc]
@@ -362,26 +362,26 @@ def fit_xgboost(estimator: Any, train: FitData, validation: FitData, monitor: Mo
 
 
 CATBOOST_STOPPING = {*ROUNDS, "od_type", "od_pval", "use_best_model", "metric_period"}
-"""Parameters of CatBoost that stop the training, shorten the model, or leave out rounds."""
+"""Parameters of CatBoost that stop the training, shorten the model, or skip rounds."""
 
 
 def why_not_catboost(model: Any) -> str:
-    """Reason why a model could not be trained by a metric in Python; "" if it can."""
+    """Reason why a model cannot be trained with a Python metric; "" if it can."""
     if model.get_params().get("task_type") == "GPU":
-        return "with task_type='GPU' CatBoost takes no callbacks, so use 'CPU'"
+        return "with task_type='GPU' CatBoost accepts no callbacks, so use 'CPU'"
     return ""
 
 
 def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model of CatBoost with our metric as its evaluation metric, its own stopping switched off.
+    """Fit a CatBoost model with our metric as its evaluation metric; its own early stopping is off.
 
-    A callback stops the training, and later trees are dropped.
+    A callback stops the training; the trees after the best round are dropped.
     """
     to_scores, output = output_to_scores(model, train.y), _output_of(model)
     errors: list[BaseException] = []
 
     def record(approxes: Any) -> float:
-        # CatBoost would turn an error into one of its own.
+        # CatBoost would replace the error by its own.
         if not errors:
             try:
                 monitor.record(to_scores(output(approxes)))
@@ -407,7 +407,7 @@ def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monit
 
 
 def _output_of(model: Any) -> Callable[[Any], NDArray[Any]]:
-    """Function from the raw values of a model to what it predicts."""
+    """Return a function that converts raw values of a model to its predictions."""
     given = model.get_params()
     loss = str(next((given[name] for name in ("loss_function", "objective") if given.get(name)), "")).partition(":")[0]
     if is_classifier(model):
@@ -424,8 +424,8 @@ def _output_of(model: Any) -> Callable[[Any], NDArray[Any]]:
 class Strategy:
     """A way to train some models by a metric.
 
-    `takes` says whether a model is one of these; `why_not`, why its settings do not go with it ("" if they do); `fit`
-    trains it, and has the monitor record each round.
+    `takes` returns whether it applies to a model; `why_not` returns why the model's settings do not permit it ("" if
+    they do); `fit` trains the model while the monitor records each round.
     """
 
     takes: Callable[[Any], object]
@@ -440,16 +440,17 @@ STRATEGIES = (
     Strategy(lambda model: "X_val" in inspect.signature(model.fit).parameters, fit_hist_gradient_boosting),
     Strategy(staged_methods, fit_staged),
 )
-"""The first that takes a model is the one."""
+"""Strategies in order; the first that applies to a model is used."""
 
 
 def strategy_for(model: Any) -> Strategy:
-    """How to train a model by a metric, if its rounds can be told apart."""
+    """Return the strategy to train a model by a metric; raise an error if there is none."""
     strategy = next((strategy for strategy in STRATEGIES if strategy.takes(model)), None)
-    why_not = "it has no rounds that can be told apart" if strategy is None else strategy.why_not(model)
+    why_not = "it does not expose its rounds" if strategy is None else strategy.why_not(model)
     if strategy is None or why_not:
         raise ValueError(
-            "Early stopping by a metric is for models that train in rounds and use the best one: XGBoost, LightGBM, "
+            "Early stopping by a metric needs a model that trains in rounds and can use the best round: XGBoost, "
+            "LightGBM, "
             "CatBoost, HistGradientBoosting, and models with staged_predict, such as GradientBoosting. "
             f"Got {echo(model)}: {why_not}."
         )
@@ -459,7 +460,7 @@ def strategy_for(model: Any) -> Strategy:
 def train_by_metric(
     model: Any, train: FitData, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None
 ) -> tuple[Any, Monitor]:
-    """Fit a model, or the last step of a Pipeline; without `patience` of ours the model's own counts."""
+    """Fit a model, or the last step of a Pipeline; if `patience` is None, the model's own patience applies."""
     inner = last_step(model)[1]
     strategy = strategy_for(inner)
     monitor = Monitor(validation, spec, own_rounds(inner) if patience is None else patience, on_round)
@@ -469,5 +470,5 @@ def train_by_metric(
 
     fitted = fit_model(model, train, validation, fit_last)
     if not monitor.curve or math.isnan(monitor.curve[monitor.best]):
-        raise ValueError(f"No round has a defined value of {spec}. Got {len(monitor.curve)} rounds.")
+        raise ValueError(f"{spec} is undefined after every round. Got {len(monitor.curve)} rounds.")
     return fitted, monitor

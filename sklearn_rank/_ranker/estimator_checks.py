@@ -1,4 +1,4 @@
-"""Checks of estimators: whether one is a search or has a search inside, and what objective that tunes."""
+"""Checks of estimators: searches, nested searches, and the objective that they optimize."""
 
 from __future__ import annotations
 
@@ -12,84 +12,85 @@ from sklearn_rank._utils.typing import Estimator
 
 WAY_OUT = (
     "Put the search around the model: GridSearchCV(QueryRanker(model), grid, scoring=get_scorer('ndcg@10'), "
-    "cv=QueryKFold()), or give RankingEvaluator a search or a Pipeline that ends in one."
+    "cv=QueryKFold()), or pass RankingEvaluator a search or a Pipeline that ends in a search."
 )
 
 
 def is_search(estimator: Estimator) -> bool:
-    """Whether an estimator is a search of scikit-learn, or works like one."""
+    """Whether an estimator is a scikit-learn search, or works like a scikit-learn search."""
     return tunes(estimator) and hasattr(estimator, "refit")
 
 
 def tunes(estimator: Estimator) -> bool:
-    """Whether an estimator scores a model inside by cross-validation: a search of parameters or of features."""
+    """Whether an estimator cross-validates an inner model: a search of parameters or of features."""
     return not isinstance(estimator, type) and all(hasattr(estimator, name) for name in ("estimator", "scoring", "cv"))
 
 
 def tunes_itself(estimator: Estimator) -> bool:
-    """Whether a model has a search of its own parameters built in, like RidgeCV."""
+    """Whether a model has a built-in search of its parameters, like RidgeCV."""
     if isinstance(estimator, type) or not hasattr(estimator, "predict") or not hasattr(estimator, "cv"):
         return False
     return not any(hasattr(estimator, name) for name in ("estimator", "estimators"))
 
 
 def refuse_torn_search(search: Any) -> None:
-    """Refuse a search that sets single rows aside, whatever its splitter: a subsample, or a test set of its own."""
+    """Refuse a search that samples rows with any splitter: for a subsample or for its own test set."""
     name = type(search).__name__
     # OptunaSearchCV
     if tunes(search) and getattr(search, "subsample", 1.0) != 1.0:
         raise ValueError(
-            f"The subsample of {name} draws rows, which tears queries apart: leave it at 1.0, and give QueryRanker "
-            f"max_queries, the number of queries to draw. Got subsample={echo(search.subsample)}."
+            f"The subsample of {name} draws rows, which splits queries: leave it at 1.0, and set max_queries of "
+            f"QueryRanker, the number of queries to draw. Got subsample={echo(search.subsample)}."
         )
-    # The searches of dask-ml that train in steps.
+    # The incremental searches of dask-ml.
     if not hasattr(search, "cv") and all(hasattr(search, part) for part in ("estimator", "scoring", "test_size")):
         raise ValueError(
-            f"{name} has no cv and draws rows to test on, which tears queries apart: use a search with a splitter, "
+            f"{name} has no cv and draws its test rows at random, which splits queries: use a search with a splitter, "
             "such as HalvingGridSearchCV with resource='max_queries', or a study of Optuna that prunes by on_fold."
         )
 
 
 def is_outside(search: Any) -> bool:
-    """Whether a search has a `fit` that is not of scikit-learn: it loses metadata or refuses it."""
+    """Whether a third-party library defines the `fit` of a search, which then loses or refuses metadata."""
     return not type(search).fit.__module__.startswith("sklearn.")
 
 
 def refuse_other_search(search: Any, wrapper: str, scorer: str, splitter: str) -> None:
-    """Refuse a search that is not of scikit-learn, with the call that sets it up by hand."""
+    """Refuse a third-party search; the error shows how to set it up by hand."""
     if is_outside(search):
         name = type(search).__name__
         raise ValueError(
-            f"RankingEvaluator takes searches of scikit-learn, such as GridSearchCV. Fit {name} by hand: "
-            f"{name}({wrapper}(model), ..., scoring={scorer}, cv={splitter}).fit(X, y), with a Series as y whose index "
+            f"RankingEvaluator accepts only scikit-learn searches, such as GridSearchCV. Fit {name} by hand: "
+            f"{name}({wrapper}(model), ..., scoring={scorer}, cv={splitter}).fit(X, y), where y is a Series whose "
+            "index "
             f"has the level 'qid'. Got {echo(search)}."
         )
 
 
 def with_inner(estimator: Estimator) -> list[Any]:
-    """An estimator and all inside it, parameters of parameters too."""
+    """Return an estimator and all estimators nested in its parameters."""
     parameters = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     return [estimator, *parameters.values()]
 
 
 def is_ranking_search(search: Any) -> bool:
-    """Whether a search of scikit-learn has ranking scorers and a splitter that is given qid."""
+    """Whether a scikit-learn search has ranking scorers and a splitter that gets qid."""
     return not is_outside(search) and knows_queries(search.scoring) and consumes(search.cv, "split", "qid")
 
 
 def knows_queries(scoring: Any) -> bool:
-    """Whether scorers ask for qid; a plain function may find it in the index of y."""
+    """Whether scorers request qid; a plain function may read it from the index of y."""
     if isinstance(scoring, Mapping):
         return all(map(knows_queries, scoring.values()))
     return callable(scoring) and (consumes(scoring, "score", "qid") or not hasattr(scoring, "get_metadata_routing"))
 
 
 def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = True) -> None:
-    """Refuse an object that is no estimator, or that scikit-learn cannot clone."""
+    """Refuse an object that is not an estimator, or that scikit-learn cannot clone."""
     hint = f" Create one: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
-    # Stacking shows `predict` only after fit.
+    # Stacking has `predict` only after fit.
     predicts |= getattr(estimator, "final_estimator", estimator) is None
     if hint or not all(hasattr(estimator, method) for method in needed) or (must_predict and not predicts):
         raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {echo(estimator)}.")
@@ -97,27 +98,28 @@ def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = Tru
 
 
 def _refuse_copied_lists(estimator: Estimator) -> None:
-    """Refuse a model of CatBoost with a list among its parameters, where `clone` gives no helpful message."""
+    """Refuse a CatBoost model with a list as a parameter, because the error of `clone` does not help."""
     model = last_step(estimator)[1]
     for name, value in model.get_params(deep=False).items() if comes_from(model, "catboost") else ():
         if isinstance(value, list):
             raise ValueError(
-                "CatBoost copies a list among its parameters, which scikit-learn's clone refuses. Give columns as "
-                "a tuple, as in cat_features=('word',), with X as a frame, and others as a tuple or a str. "
+                "CatBoost copies lists in its parameters, which scikit-learn's clone refuses. Pass columns as a tuple, "
+                "as in cat_features=('word',), with a frame as X, and other parameters as a tuple or a str. "
                 f"Got {name}={echo(value)}."
             )
 
 
 def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_ranking: bool = False) -> None:
-    """Refuse a model with a search inside, which would tune by another objective, on queries cut in two.
+    """Refuse a model with a nested search, which would optimize another objective on split queries.
 
-    With `unless_ranking`, a search with ranking scorers and a splitter of queries is accepted.
+    With `unless_ranking`, accept a search with ranking scorers and a query splitter.
     """
     for inner in with_inner(estimator):
         refuse_torn_search(inner)
         if tunes(inner) and not (unless_ranking and is_ranking_search(inner)):
             where = type(estimator if outer is None else outer).__name__
             raise ValueError(
-                f"A search inside {where} tunes by an objective of its own, on rows: it cannot be given ranking "
-                f"scorers and whole queries there. {WAY_OUT} Got {echo(inner)}."
+                f"A search inside {where} tunes by its own row-wise objective, because ranking scorers and whole "
+                "queries "
+                f"cannot reach it there. {WAY_OUT} Got {echo(inner)}."
             )

@@ -1,6 +1,6 @@
-"""Arguments of `fit` for queries, weights and validation rows, under the names that each library has for them.
+"""Arguments of `fit` for queries, weights and validation rows, under the names of each library.
 
-The signature of `fit` decides; no ranking library is imported.
+The signature of `fit` decides; this module imports no ranking library.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ HANDED_ON = frozenset(
     | {"eval_y", "eval_metric", "eval_at", "eval_names", "eval_sample_weight", "eval_init_score", "X_val", "y_val"}
     | {"sample_weight_eval_set", "sample_weight_val", "base_margin_eval_set", "early_stopping_rounds", "use_best_model"}
 )
-"""Arguments of `fit` of models that `QueryRanker` makes, or that are parameters of it."""
+"""Arguments of a model's `fit` that `QueryRanker` creates, or that are parameters of `QueryRanker`."""
 
 PLACES_OF_ARGUMENTS = {
-    "position": "fit of LGBMRanker takes none: it is for lightgbm.train(params, lightgbm.Dataset(..., position=...)).",
-    "callbacks": "Models that take callbacks have them in fit (LightGBM, CatBoost) or as a parameter: "
+    "position": "LGBMRanker.fit does not accept it: use lightgbm.train(params, lightgbm.Dataset(..., position=...)).",
+    "callbacks": "Models that support callbacks accept them in fit (LightGBM, CatBoost) or as a parameter: "
     "QueryRanker(XGBRanker(callbacks=[...])).",
-    "categorical_feature": "fit of LightGBM takes it; for XGBoost make columns of a frame categorical; CatBoost has "
+    "categorical_feature": "LightGBM accepts it in fit; for XGBoost use categorical columns in a frame; CatBoost has "
     "the parameter cat_features.",
-    "cat_features": "It is a parameter of the model here: CatBoostRanker(cat_features=(...)).",
-    "init_score": "fit of LightGBM takes it; that of XGBoost has base_margin, and that of CatBoost baseline.",
+    "cat_features": "Set it as a parameter of the model: CatBoostRanker(cat_features=(...)).",
+    "init_score": "LightGBM accepts it in fit; for XGBoost use base_margin, for CatBoost baseline.",
 }
-"""Where arguments go that a model does not take in `fit`."""
+"""Advice for arguments that the model's `fit` does not accept."""
 
 
 def last_step(model: Any) -> tuple[str, Any]:
-    """Keyword prefix and final step of a Pipeline; an empty prefix and the model itself otherwise."""
+    """Keyword prefix and last step of a Pipeline; for other models an empty prefix and the model itself."""
     if not hasattr(model, "steps"):
         return "", model
     name, last = model.steps[-1]
@@ -54,13 +54,13 @@ def last_step(model: Any) -> tuple[str, Any]:
 
 
 def query_keyword(model: Any) -> str | None:
-    """Keyword of `fit` that takes queries; None for a pointwise model."""
+    """Keyword of `fit` for queries; None for a pointwise model."""
     accepted = inspect.signature(model.fit).parameters
     return next((name for name in ("qid", "group_id", "group") if name in accepted), None)
 
 
 def takes_evaluation(model: Any) -> bool:
-    """Whether `fit` takes validation rows, and their queries if it takes queries."""
+    """Whether `fit` accepts validation rows, and their queries if it accepts queries."""
     accepted = inspect.signature(model.fit).parameters
     if comes_from(model, "catboost") or "X_val" in accepted:
         return True
@@ -69,7 +69,7 @@ def takes_evaluation(model: Any) -> bool:
 
 
 def fit_with_validation(model: Any, train: FitData, validation: FitData) -> Any:
-    """Fit a model that stops early by its own means."""
+    """Fit a model with its own early stopping."""
     return model.fit(train.X, train.y, **all_arguments(model, train, validation))
 
 
@@ -82,7 +82,7 @@ def fit_model(
     model: Any, train: FitData, validation: FitData | None,
     fit_last: Callable[[Any, FitData, FitData], Any] = fit_with_validation,
 ) -> Any:  # fmt: skip
-    """Fit a model, with validation rows if there are any; `fit_last` is for the last step of a Pipeline then.
+    """Fit a model, with validation rows if there are any; then `fit_last` fits the last step of a Pipeline.
 
     All steps of a Pipeline learn only from the training rows; those before the last transform the validation rows.
     """
@@ -102,14 +102,14 @@ def fit_model(
 def own_arguments(
     model: Any, arguments: Mapping[str, Any], *, has_validation: Any, columns: Collection[str] = ()
 ) -> None:
-    """Refuse arguments that `fit` of a model does not take, or that come in another way.
+    """Refuse arguments that the model's `fit` does not accept, or that `QueryRanker` sets itself.
 
     `columns` are the columns that the metric of early stopping reads; they are levels of the index of y.
 
     Raises
     ------
     TypeError
-        If an argument is unknown, or one that `QueryRanker` hands on itself.
+        If an argument is unknown, or `QueryRanker` sets it itself.
     ValueError
         If an argument has no counterpart for validation rows.
     """
@@ -126,13 +126,13 @@ def own_arguments(
     of_rows = sorted(ENTRY_A_ROW & arguments.keys())
     if of_rows and has_validation is not None:
         raise ValueError(
-            f"{of_rows[0]} is known for the rows of X and not for validation rows, which the model would be judged by: "
-            f"leave out eval_fraction and eval_set. Got {of_rows[0]}= beside them."
+            f"{of_rows[0]} has values for the rows of X but not for the validation rows that early stopping uses: "
+            f"omit eval_fraction and eval_set. Got {of_rows[0]}= together with validation rows."
         )
 
 
 def checked_rows(arguments: dict[str, Any], y: Any) -> dict[str, Any]:
-    """Arguments of `fit` of a model; those with an entry for each row are arrays of the right length."""
+    """Check arguments of a model's `fit`; convert arguments with an entry for each row to arrays."""
     for name in ENTRY_A_ROW & arguments.keys():
         check_lengths(y=y, **{name: arguments[name]})
         check_rows(y=y, **{name: arguments[name]})
@@ -145,7 +145,7 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     if takes is not None:
         keywords[takes] = part.grouping.sizes if takes == "group" else part.grouping.query_of_row
     if part.weight is not None and takes == "group_id":
-        # CatBoost takes no integers.
+        # CatBoost does not accept integer weights.
         keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)
     elif part.weight is not None:
         keywords["sample_weight"] = part.weight_for(takes)
@@ -155,7 +155,7 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
 def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
     """Keywords of `fit` for the validation rows."""
     if comes_from(model, "catboost"):
-        # A pair (X, y) would lose the queries and the weights.
+        # A pair (X, y) would drop the queries and the weights.
         keywords = training_arguments(model, part)
         columns = {name: model.get_param(name) for name in ("cat_features", "text_features", "embedding_features")}
         weight = keywords.pop("sample_weight", None)
@@ -178,5 +178,5 @@ def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
 
 
 def comes_from(model: Any, package: str) -> bool:
-    """Whether a model's class, or a base of it, is of a package."""
+    """Whether a model's class, or one of its bases, belongs to a package."""
     return any(base.__module__.partition(".")[0] == package for base in type(model).__mro__)

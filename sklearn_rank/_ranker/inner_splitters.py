@@ -1,4 +1,4 @@
-"""Splitters of queries in a model that scikit-learn does not route queries to, such as `StackingRegressor`."""
+"""Query splitters inside a model to which scikit-learn routes no queries, such as `StackingRegressor`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sklearn_rank._scoring.routing import IN_RANKER, consumes
 
 @contextmanager
 def with_splits(model: Any, train: FitData, queries: NDArray[Any] | None) -> Iterator[None]:
-    """Replace splitters of queries in a model, or in steps of a Pipeline, by their splits of the training rows.
+    """Replace query splitters in a model, or in steps of a Pipeline, by their splits of the training rows.
 
-    These models are fitted on all training rows. A model inside another one, such as in an ensemble, may be fitted on
-    some of them, so its splitter is left alone.
+    This works because such a model is fitted on all training rows. A model nested in another model, such as an
+    ensemble, may be fitted on part of the rows, so its splitter is not replaced.
     """
     replaced = []
     inside = IN_RANKER.set(True)
@@ -35,7 +35,7 @@ def with_splits(model: Any, train: FitData, queries: NDArray[Any] | None) -> Ite
 
 
 def _steps(model: Any) -> list[Any]:
-    """The steps of a Pipeline, and of Pipelines among them; else the model itself."""
+    """The steps of a Pipeline, including nested Pipelines; otherwise the model itself."""
     if not hasattr(model, "steps"):
         return [model]
     return [inner for _, step in model.steps for inner in _steps(step)]

@@ -1,4 +1,4 @@
-"""`QueryRanker`: one way to fit any model that ranks, whatever it calls the query of a row.
+"""`QueryRanker`: fit any model that ranks with the same call, whichever keyword its library uses for queries.
 
 No ranking library is imported.
 """
@@ -77,16 +77,16 @@ from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller, warn_caller
 
 DEFAULT_METRIC = "ndcg@10"
-"""Metric of early stopping, and of `score`, where none is named."""
+"""Default metric of early stopping and of `score`."""
 
 
 def inner_has(method: str) -> Any:
-    """Condition of `available_if`: the model inside has the method; its AttributeError names the model."""
+    """Condition of `available_if`: the inner model has the method; its AttributeError names the model."""
     return lambda ranker: bool(getattr(ranker.estimator, method))
 
 
 def undone_if_failed(fit: FitMethod) -> FitMethod:
-    """Decorate `fit` so that what it has set is taken back where it raises."""
+    """Decorate `fit` so that it restores the attributes if it raises."""
 
     @functools.wraps(fit)
     def call(self: Any, *args: Any, **keywords: Any) -> Any:
@@ -102,76 +102,77 @@ def undone_if_failed(fit: FitMethod) -> FitMethod:
 
 
 class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
-    """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
+    """Wrap any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
-    Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
-    what its `fit` takes: ``qid`` (XGBRanker), ``group`` sizes (LGBMRanker), ``group_id`` (CatBoostRanker) or no queries
-    (any regressor or classifier). A Pipeline counts as its last step. Metadata routing is set up: pass
-    ``params={"qid": qid}``, no request to set.
+    Rows may come in any order and qid may hold any ids. The ranker makes the rows of a query adjacent and passes the
+    keyword that the model's `fit` accepts: ``qid`` (XGBRanker), ``group`` sizes (LGBMRanker), ``group_id``
+    (CatBoostRanker) or no queries (any regressor or classifier). For a Pipeline the last step counts. Metadata routing
+    works without ``set_fit_request``: pass ``params={"qid": qid}``.
 
     Parameters
     ----------
     estimator : estimator
-        Ranker, regressor, or classifier of grades; no search, which belongs around a `QueryRanker`.
+        Ranker, regressor, or classifier of grades; not a search. Put a search around the `QueryRanker` instead.
     eval_fraction : float, default=None
-        Share of the queries given to `fit`, at least one, that the model is not trained on but stops early by. See
-        `eval_set` of `fit` for validation rows of your own.
+        Share of the queries of `fit` to hold out for early stopping, at least one query. To pass your own validation
+        rows, see `eval_set` of `fit`.
     eval_metric : str, metric function, MetricSpec or callable, default=None
-        Metric of these queries that the best round is chosen by, see `parse_metric`: for models of XGBoost,
-        LightGBM, CatBoost, HistGradientBoosting, and all with ``staged_predict``. None: nDCG@10 with
-        `early_stopping_rounds`. With neither, models of XGBoost, LightGBM, CatBoost, and HistGradientBoosting
-        (scikit-learn 1.7 or later) stop early by their own metric, if that is switched on:
-        ``early_stopping_rounds=10``, ``early_stopping=True`` for the last. Also the metric of `score`.
+        Metric on the held-out queries that chooses the best round, see `parse_metric`. It works for XGBoost, LightGBM,
+        CatBoost, HistGradientBoosting, and all models with ``staged_predict``. None with `early_stopping_rounds`:
+        nDCG@10. If both are None, XGBoost, LightGBM, CatBoost, and HistGradientBoosting (scikit-learn 1.7 or later)
+        stop early by their own metric, if their early stopping is on: ``early_stopping_rounds=10``, or
+        ``early_stopping=True`` for HistGradientBoosting. `eval_metric` is also the metric of `score`.
     early_stopping_rounds : int, default=None
-        Stop after that many rounds without a better `eval_metric` than before. None: the model's own number if
-        it is set, else the best of all rounds.
+        Stop after this number of rounds without improvement of `eval_metric`. None: the model's own number if it is
+        set; otherwise train all rounds and use the best round.
     max_queries : int, default=None
-        Fit on no more queries than that, drawn at random; those held out are among them. A resource for
+        Maximum number of queries, drawn at random and including the held-out queries. Use it as the resource of
         `HalvingGridSearchCV`, whose "n_samples" would draw rows.
     random_state : int, RandomState instance or None, default=None
-        Which queries are drawn, whatever the order of the rows. With an int, a larger `max_queries` includes the
-        queries of a smaller one.
+        Seed for the draw of queries, which does not depend on the order of the rows. With an int, a larger
+        `max_queries` includes the queries of a smaller `max_queries`.
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        Whether to raise, warn or stay silent if labels or ids look like misuse (``docs/conventions/misuse.md``), before
-        `eval_metric` chooses a round.
+        Whether to raise an error, warn or do nothing if labels or ids look like misuse
+        (``docs/conventions/misuse.md``). The check runs before `eval_metric` chooses a round.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted model.
     eval_qid_ : ndarray of shape (n_held_out,)
-        Ids of the queries held out, or of `eval_set`; empty without either.
+        Ids of the held-out queries, or of the queries of `eval_set`; empty without validation rows.
     best_iteration_ : int
-        Round that `predict` goes up to, counted from 0. With validation rows, and without `eval_metric` only where the
-        model has stopped early.
+        Last round that `predict` uses, counted from 0. It exists if there are validation rows; without `eval_metric`,
+        only if the model stopped early.
     best_value_ : float
         Value of the metric at that round; an error is positive, unlike in `score` and in a search's ``best_score_``.
     eval_curve_ : ndarray of shape (n_rounds,)
         Value of `eval_metric` after each round; errors are positive.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only where X has names.
+        Exists only if the columns of X have names.
     feature_importances_, coef_, intercept_ : ndarray
-        Attributes of the model inside, early stopping or not: only where it has them, and where no step of a Pipeline
-        before it makes, drops or reorders features. CatBoost's rankers have PredictionValuesChange.
+        Attributes of the inner model, with or without early stopping. They exist if the model has them and no earlier
+        step of a Pipeline creates, drops or reorders features. For CatBoost rankers the importance is
+        PredictionValuesChange.
     classes_ : ndarray of shape (n_grades,)
-        Grades that a classifier has seen; only where it is one.
+        Grades in the training labels of a classifier; other models do not have it.
 
     Notes
     -----
     A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``. Without probabilities, a
     classifier of two grades ranks by its ``decision_function``, and one of more grades by the predicted grade, with a
-    warning, because most documents are tied then.
+    warning, because most documents are then tied.
 
-    Scores compare inside a query only; `predict` needs no qid.
+    Scores are comparable only within a query, and `predict` needs no qid.
 
-    It remembers the queries that it is given in `fit`, so that scorers refuse one that a splitter has cut in two.
+    The ranker remembers the queries of `fit`, so that scorers can refuse a query that a splitter has split.
 
     ``QueryRanker(make_pipeline(StandardScaler(), XGBRanker(...)), eval_fraction=0.1)`` fits every step without the
-    queries held out. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
-    comes first and sees their features.
+    held-out queries. In ``make_pipeline(StandardScaler(), QueryRanker(XGBRanker(...), eval_fraction=0.1))`` the scaler
+    comes first and is fitted on their features as well.
 
-    scikit-learn's meta-estimators take it for a regressor, one whose scores rank documents of a query.
+    scikit-learn's meta-estimators treat it as a regressor, whose scores rank the documents of a query.
 
     Examples
     --------
@@ -227,27 +228,29 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         on_round: OnRound | None = None,
         **arguments: Any,
     ) -> QueryRanker:
-        """Fit the model, rows of a query adjacent.
+        """Fit the model, with the rows of each query adjacent.
 
         Parameters
         ----------
         qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without.
+            Query of each row. None: read from the level "qid" of the index of y; a pointwise model does not need
+            queries.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row, constant within a query for a model that weights whole queries.
         eval_set : tuple (X, y, qid) or (X, y, qid, sample_weight), default=None
-            Validation rows of your own, in any order, in place of `eval_fraction`; (X, y) where the index of y has the
-            level "qid". A list of one such tuple will do. Their queries must not be trained on.
+            Your own validation rows, in any order, instead of `eval_fraction`; (X, y) if the index of y has the level
+            "qid". A list with one such tuple is accepted. Their queries must not be in the training rows.
         eval_qid : array-like, or list of one, default=None
-            Query of each row of an `eval_set` that holds X and y alone: ``eval_set=[(X, y)], eval_qid=[qid]`` is how
-            XGBoost writes it.
+            Query of each row of an `eval_set` that holds only X and y, in the style of XGBoost: ``eval_set=[(X, y)],
+            eval_qid=[qid]``.
         on_round : callable, default=None
-            ``on_round(iteration, value)`` is called with the value of `eval_metric` after each round, counted from 0;
-            what it raises ends the training. A model whose best stage is chosen afterwards is watched then.
+            The ranker calls ``on_round(iteration, value)`` after each round, counted from 0, with the value of
+            `eval_metric`. An exception that it raises ends the training. If the best stage is chosen after training,
+            the calls come then.
         **arguments
-            More arguments that `fit` of the model takes, or of the last step of a Pipeline, such as ``callbacks``,
-            ``categorical_feature`` and ``init_score`` of LightGBM. An array with as many entries as X has rows has one
-            for each row of X, in its order.
+            Further arguments for the `fit` of the model, or of the last step of a Pipeline, such as ``callbacks``,
+            ``categorical_feature`` and ``init_score`` of LightGBM. If the length of an array is the number of rows of
+            X, its entries are matched with the rows of X.
 
         Returns
         -------
@@ -256,12 +259,11 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If `estimator` is no estimator, but its class, for instance; `eval_set` is no such tuple; or `eval_qid`
-            comes without a tuple (X, y).
+            If `estimator` is not an estimator, for example a class; `eval_set` is not such a tuple; or `eval_qid` comes
+            without a tuple (X, y).
         ValueError
-            If there is a search inside; queries are needed and there are none, or too few; weights vary inside a query
-            where they must not; a parameter is out of range; the model cannot stop by rows and there are some to stop
-            by; or a query of `eval_set` is also in X.
+            If there is a search inside; queries are missing or too few; weights vary within a query but must not; a
+            parameter is out of range; the model cannot use validation rows; or a query of `eval_set` is also in X.
         """
         eval_set = one_eval_set(eval_set, eval_qid)
         self._check_parameters(eval_set, on_round)
@@ -282,7 +284,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             train, self.eval_qid_ = data.take(in_train), data.grouping.ids[in_eval]
             if comes_from(self.estimator, "lightgbm") and "qid" in (column_names(X) or ()):
                 warn_caller(
-                    "X has a column 'qid', and LightGBM learns from it as from other features: drop it, or put the "
+                    "X has a column 'qid', and LightGBM uses it as a feature: drop the column, or move the "
                     "queries into the index of y."
                 )
             if self.eval_fraction is not None:
@@ -297,7 +299,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 if eval_set is not None:
                     self._look([own])
         model = clone(self.estimator)
-        # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
+        # A Pipeline passes "step__keyword" on only if routing is off, so switch it off here.
         ids = None if qid is None else np.repeat(train.grouping.ids, train.grouping.sizes)
         with (
             sklearn.config_context(enable_metadata_routing=False),
@@ -309,7 +311,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _look(self, parts: Sequence[QueryData]) -> None:
-        """Check labels and ids of some queries for misuse: of all, and of those alone that stop the training."""
+        """Check labels and ids for misuse: of all queries, and of the validation queries separately."""
         spec = stopping_metric(self)
         if spec is None:
             return
@@ -320,15 +322,16 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         look_at_evidence(RANKER, evidence, metrics, on_misuse=self.on_misuse)
 
     def _check_parameters(self, eval_set: Any, on_round: Any) -> None:
-        """Refuse parameters that are out of range, or do not go together."""
+        """Refuse parameters that are out of range or incompatible."""
         check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
         refuse_searches(self.estimator, self)
         with sklearn.config_context(enable_metadata_routing=True):
             asks = [one for one in ("transform", "predict") if consumes(self.estimator, one, "qid")]
         if asks:
             raise ValueError(
-                "A step inside QueryRanker asks for the queries of rows that are predicted, and predict(X) has none: "
-                "make the ranker the last step, make_pipeline(step, QueryRanker(model)), or let the step read them "
+                "A step inside QueryRanker requests the queries of the predicted rows, but predict(X) has none: make "
+                "the "
+                "ranker the last step, make_pipeline(step, QueryRanker(model)), or let the step read the queries "
                 f"from a column or the index of X. Got {echo(self.estimator)}."
             )
         for name in ("max_queries", "early_stopping_rounds"):
@@ -348,46 +351,47 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._check_stopping(eval_set, on_round)
 
     def _check_stopping(self, eval_set: Any, on_round: Any) -> None:
-        """Check what training is stopped by, and whether the model can do it."""
+        """Check the parameters of early stopping, and whether the model supports them."""
         spec, (_, model) = stopping_metric(self), last_step(self.estimator)
         if on_round is not None and not callable(on_round):
-            raise TypeError(f"on_round must be a function of the iteration and the value. Got {echo(on_round)}.")
+            raise TypeError(f"on_round must be a function that takes iteration and value. Got {echo(on_round)}.")
         if self.eval_fraction is not None and eval_set is not None:
             raise ValueError(
-                "Validation rows are either a share of the queries or a set of their own, so give eval_fraction to "
-                f"QueryRanker or eval_set to fit. Got eval_fraction={echo(self.eval_fraction)} and an eval_set."
+                "Pass only one source of validation rows: eval_fraction of QueryRanker or eval_set of fit. "
+                f"Got eval_fraction={echo(self.eval_fraction)} and an eval_set."
             )
         if self.eval_fraction is None and eval_set is None:
             for name, value in (("early_stopping_rounds", self.early_stopping_rounds), ("on_round", on_round)):
                 if value is not None:
                     raise ValueError(
-                        f"{name} needs validation rows, which are not trained on: give QueryRanker an eval_fraction, "
-                        f"such as 0.1, or fit an eval_set=(X, y, qid). Got {name}={echo(value)} and neither."
+                        f"{name} needs validation rows: set eval_fraction of QueryRanker, such as 0.1, or pass "
+                        f"eval_set=(X, y, qid) to fit. Got {name}={echo(value)} and neither."
                     )
         elif spec is not None:
             strategy_for(model)
         elif on_round is not None:
             raise ValueError(
-                "on_round is called with the value of a metric after each round: give QueryRanker an eval_metric, such "
+                "on_round needs a metric to compute after each round: set eval_metric of QueryRanker, such "
                 f"as 'ndcg@10'. Got {echo(on_round)} and no eval_metric."
             )
         elif not takes_evaluation(model):
             raise ValueError(
-                "Without eval_metric, rows to stop by are for models that take them in fit: XGBoost, LightGBM, "
-                "CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' the "
-                f"best stage of models with staged_predict is chosen, too. Got {echo(model)}."
+                "Without eval_metric, validation rows need a model that accepts them in fit: XGBoost, LightGBM, "
+                "CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' models "
+                "with "
+                f"staged_predict work as well. Got {echo(model)}."
             )
         elif (comes_from(model, "lightgbm") or comes_from(model, "xgboost")) and not stops_early(model):
             warnings.warn(
-                "Validation queries are not trained on, and this model does not stop early by them: set eval_metric, "
-                "such as 'ndcg@10', of QueryRanker, or early_stopping_rounds of QueryRanker or the model. "
+                "The validation queries have no effect, because this model does not stop early: set eval_metric of "
+                "QueryRanker, such as 'ndcg@10', or early_stopping_rounds of QueryRanker or the model. "
                 f"Got {type(model).__name__} with neither.",
                 UserWarning,
                 stacklevel=levels_to_caller(),
             )
 
     def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
-        """Fit the model; keep what is known of its best round."""
+        """Fit the model and store its best round if known."""
         self._forget_best_round()
         spec = stopping_metric(self)
         if validation is None or spec is None:
@@ -404,7 +408,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._stage = None
 
     def _draw(self, ids: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether each query is trained on, and whether it is held out: drawn from the ids in their order."""
+        """Draw the training and the held-out queries from the sorted ids; return two masks."""
         n_queries = len(ids)
         if self.max_queries is None and self.eval_fraction is None:
             return np.ones(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
@@ -413,8 +417,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if self.eval_fraction is not None:
             if n_used < 2:
                 raise ValueError(
-                    "With eval_fraction one query at least is held out and one trained on, so 2 are needed. "
-                    f"Got {n_used}."
+                    f"eval_fraction needs at least 2 queries, one for training and one to hold out. Got {n_used}."
                 )
             n_eval = min(max(1, round(self.eval_fraction * n_used)), n_used - 1)
         in_train, in_eval = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
@@ -424,7 +427,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return in_train, in_eval
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
-        """Score documents: higher ranks first; comparable within a query only.
+        """Score documents: higher scores rank first. Scores are comparable only within a query.
 
         Parameters
         ----------
@@ -441,17 +444,17 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     @with_row_arguments
     @named_arguments
     def score(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Mean of `eval_metric` over queries, nDCG@10 if it is None, the same as the scorer of that name.
+        """Return the mean of `eval_metric` over queries, or nDCG@10 if it is None, as the scorer of that name does.
 
         Returns
         -------
         float
-            Higher is better: an error comes with a minus sign.
+            Higher is better: errors are negative.
 
         Raises
         ------
         ValueError
-            If queries are not known, or one of those that the model was fitted on comes with other rows.
+            If the queries are missing, or a query of `fit` comes with other rows.
         """
         check_is_fitted(self)
         self._check_features(X)
@@ -472,17 +475,17 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
     ) -> Any:
-        """Train on a batch of whole queries, on top of what was fitted before.
+        """Continue training on a batch of whole queries.
 
         Parameters
         ----------
         qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without. A
-            query comes in one batch, or, in another epoch, again with the same rows.
+            Query of each row. None: read from the level "qid" of the index of y; a pointwise model does not need
+            queries. All rows of a query belong to the same batch; in another epoch the query must have the same rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row.
         classes : array-like of shape (n_grades,), default=None
-            All grades, for the first batch of a classifier.
+            All grades, required in the first batch of a classifier.
 
         Returns
         -------
@@ -491,21 +494,21 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a query comes again with other rows; queries are needed and there are none; or a parameter is set that
-            is for `fit`, which draws queries or holds them out.
+            If a query comes again with other rows; queries are missing; or a parameter that only `fit` supports, to
+            draw queries or hold them out, is set.
         """
         check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
         for name in ("eval_fraction", "early_stopping_rounds", "max_queries"):
             if (value := getattr(self, name)) is not None:
                 raise ValueError(
-                    f"partial_fit trains on all rows of a batch, so {name} is for fit. Got {name}={echo(value)}."
+                    f"partial_fit trains on all rows of a batch, so only fit supports {name}. Got {name}={echo(value)}."
                 )
         is_first = "estimator_" not in vars(self)
         validate_data(self, X, y, skip_check_array=True, reset=is_first)
         X, y, weight = read_rows(X, y, qid, sample_weight)
         model = clone(self.estimator) if is_first else self.estimator_
         batch, queries = FitData(X, y, None, weight), getattr(self, "_fitted_queries", None)
-        # The signature of partial_fit says what the model takes.
+        # The signature of partial_fit determines the keywords.
         as_fit = SimpleNamespace(fit=model.partial_fit)
         if query_keyword(as_fit) or qid is not None or queries_in(y) is not None:
             data = QueryData.of(X, y, find_routed_qid(y, qid), weight)
@@ -524,22 +527,22 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[Any]:
-        """Importance of each feature that came in."""
+        """Importance of each feature of X."""
         return self._of_features("feature_importances_")
 
     @property
     def coef_(self) -> NDArray[Any]:
-        """Coefficient of each feature that came in."""
+        """Coefficient of each feature of X."""
         return self._of_features("coef_")
 
     @property
     def intercept_(self) -> Any:
-        """Score where all features are zero."""
+        """Score of a row whose features are all zero."""
         return self._of_features("intercept_")
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Grades that a classifier inside has seen."""
+        """Grades in the training labels of an inner classifier."""
         fitted = self._fitted("classes_")
         if not is_classifier(fitted):
             raise AttributeError(f"classes_ is only for classifiers. Got {type(last_step(fitted)[1]).__name__}.")
@@ -547,7 +550,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(inner_has("set_output"))
     def set_output(self, *, transform: str | None = None) -> Any:
-        """Choose the containers that steps of a Pipeline inside hand to each other.
+        """Set the output containers of the steps of an inner Pipeline.
 
         Parameters
         ----------
@@ -571,11 +574,11 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_
 
     def _of_features(self, attribute: str) -> Any:
-        """An attribute of the last step inside that speaks of the features that came in."""
+        """Return an attribute of the inner model, if it refers to the features of X."""
         fitted = self._fitted(attribute)
         model = last_step(fitted)[1]
         value = getattr(model, attribute)
-        # CatBoost has none by itself for losses of whole queries.
+        # CatBoost does not compute the attribute for query-wise losses.
         if _is_nothing(value) and hasattr(model, "get_feature_importance"):
             value = np.asarray(model.get_feature_importance(type="PredictionValuesChange"))
         if _is_nothing(value):
@@ -583,25 +586,25 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(getattr(self, "n_features_in_", 0))])
         if not _keeps_features(fitted, np.asarray(names, dtype=object)):
             raise AttributeError(
-                f"Steps before the last one make, drop or reorder features, so {echo(attribute)} would not match X. "
+                f"Steps before the last step create, drop or reorder features, so {echo(attribute)} would not match X. "
                 f"Use estimator_[-1].{attribute}."
             )
         return value
 
     def _check_features(self, X: Any) -> None:
-        """Refuse other features than in `fit` by number or name; some models would take them."""
+        """Refuse features whose number or names differ from `fit`; some models would accept them."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
         n_features = getattr(self, "n_features_in_", None)
         if len(shape) == 1 and n_features is not None:
             raise ValueError(
-                f"X must have rows and columns, {n_features} of these. Reshape your data: X.reshape(1, -1) is "
+                f"X must have two dimensions, with {n_features} columns. Reshape your data: X.reshape(1, -1) is "
                 f"one document. Got shape {shape}."
             )
         if len(shape) == 2 and (shape[1] != n_features or hasattr(X, "columns")):
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def get_metadata_routing(self) -> Any:
-        """Metadata requests: qid, and the weights to fit with if scikit-learn 1.10 or later requests automatically."""
+        """Metadata requests: qid, and weights for fit if scikit-learn 1.10 or later requests them automatically."""
         request = super().get_metadata_routing()
         for method in (request.fit, request.partial_fit):
             request_automatically(method, "qid", "sample_weight")
@@ -609,7 +612,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return request
 
     def __sklearn_tags__(self) -> Any:
-        """Tags of a regressor that takes the input of the model inside; its R^2 may be anything."""
+        """Tags of a regressor that accepts the input of the inner model; its R^2 may be arbitrary."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
@@ -618,22 +621,23 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def stopping_metric(ranker: QueryRanker) -> MetricSpec | None:
-    """Metric that training is stopped by, one number a round; None where the model stops by its own means."""
+    """Metric for early stopping, with one number for each round; None: the model stops by its own metric."""
     if ranker.eval_metric is None and ranker.early_stopping_rounds is None:
         return None
     spec = parse_metric(DEFAULT_METRIC if ranker.eval_metric is None else ranker.eval_metric)
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
-            "The 'eval_metric' parameter of QueryRanker must be one number a round, so it needs a single cutoff and a "
-            f"mean. Got {echo(ranker.eval_metric)}."
+            "The 'eval_metric' parameter of QueryRanker must yield one number for each round, so it needs a single "
+            "cutoff "
+            f"and a mean. Got {echo(ranker.eval_metric)}."
         )
     return spec
 
 
 def as_query_ranker(estimator: Estimator) -> Any:
-    """Wrap an estimator in `QueryRanker`, or the last step of a Pipeline; leave alone what takes qid already.
+    """Wrap an estimator, or the last step of a Pipeline, in `QueryRanker`, unless it accepts qid already.
 
-    A model whose `fit` asks for sample_weight is given it.
+    If the `fit` of the model requests sample_weight, the wrapper requests it as well.
     """
     if consumes(estimator, "fit", "qid"):
         return estimator
@@ -648,12 +652,12 @@ def as_query_ranker(estimator: Estimator) -> Any:
 
 
 def _is_nothing(value: Any) -> bool:
-    """Whether a value is None, or None in an array."""
+    """Whether a value is None, or an array that holds None."""
     return np.ndim(value) == 0 and np.asarray(value).item() is None
 
 
 def _keeps_features(fitted: Any, names: NDArray[Any]) -> bool:
-    """Whether the steps before the last hand on the features that came in, all and in their order."""
+    """Whether the steps before the last step keep all features in their order."""
     if not hasattr(fitted, "steps"):
         return True
     try:

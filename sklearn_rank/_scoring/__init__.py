@@ -1,1 +1,1 @@
-"""What scikit-learn asks of a metric: splits of whole queries, scorers, and the routing of qid."""
+"""The parts that scikit-learn needs: splits of whole queries, scorers, and the routing of qid."""

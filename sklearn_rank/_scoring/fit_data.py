@@ -1,4 +1,4 @@
-"""Rows that a model is fitted on or stops by: checked, grouped by query, and taken by whole queries."""
+"""Training and validation rows: checked, grouped by query, and selected by whole queries."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from sklearn_rank._utils.numbers import refuse_masked
 class FitData:
     """Training or validation rows, with the rows of a query adjacent.
 
-    `grouping` is None if queries are not known; `weight` is one for each row; `more` are arguments of `fit` of the
-    model, whose arrays have an entry for each row.
+    `grouping` is None if the queries are unknown; `weight` has a value for each row; `more` holds further arguments of
+    the model's `fit`, whose arrays have an entry for each row.
     """
 
     X: Any
@@ -33,7 +33,7 @@ class FitData:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def weight_for(self, takes: str | None) -> NDArray[Any] | None:
-        """One weight a query for a model that takes qid, one a row for the others."""
+        """Weights of queries for a model that accepts qid; weights of rows for other models."""
         if self.weight is None or takes != "qid":
             return self.weight
         return self.weight[self.grouping.first_rows]
@@ -41,7 +41,7 @@ class FitData:
 
 @dataclass(frozen=True)
 class QueryData:
-    """Rows whose query is known."""
+    """Rows with known queries."""
 
     X: Any
     y: Any
@@ -57,12 +57,12 @@ class QueryData:
         return cls(X, y, weight, group_rows(qid, len(y)), more or {})
 
     def take(self, chosen: NDArray[np.bool_]) -> FitData:
-        """Rows of the chosen queries; the data as they are where these are all rows in their order."""
+        """Return the rows of the chosen queries, without a copy if these are all rows in order."""
         X, y, weight, more, grouping = self.X, self.y, self.weight, self.more, self.grouping
         rows = grouping.order if chosen.all() else grouping.rows_of(np.flatnonzero(chosen))
         if rows is not None:
             X, y, weight = index_rows(X, rows), index_rows(y, rows), None if weight is None else weight[rows]
-            # As scikit-learn does: an array with as many entries as there are rows has one for each.
+            # Like scikit-learn: an array whose length is the number of rows has an entry for each row.
             of_rows = {name for name, x in more.items() if getattr(x, "shape", ())[:1] == (len(self.y),)}
             more = {name: index_rows(x, rows) if name in of_rows else x for name, x in more.items()}
         return FitData(X, y, Grouping.by_sizes(grouping.sizes[chosen], grouping.ids[chosen]), weight, more)
@@ -72,7 +72,7 @@ class QueryData:
         return self.take(np.ones(self.grouping.n_queries, dtype=bool))
 
     def refuse_varying_weights(self, takes: str | None) -> None:
-        """Refuse weights that vary inside a query, for a model that takes queries by this keyword."""
+        """Refuse weights that vary within a query, if the model accepts queries by this keyword."""
         if self.weight is not None and takes in ("qid", "group_id"):
             query_weight(self.weight, self.grouping)
 
@@ -87,7 +87,7 @@ def index_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, NDArray[Any] | None]:
-    """Features, labels and weights whose rows belong together, each with a length and without a mask."""
+    """Check that features, labels and weights have the same rows, and return them with a length and without a mask."""
     n_rows_of(X, "X"), n_rows_of(y, "y")
     check_lengths(X=X, y=y, sample_weight=sample_weight)
     check_rows(y=y, qid=qid, sample_weight=sample_weight)
@@ -95,10 +95,10 @@ def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, N
     for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
         refuse_masked(data, name)
     weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
-    # A tensor of some libraries has neither a shape nor a length until it is an array.
+    # Tensors of some libraries have no shape and no length before the conversion to an array.
     X, y = (x if hasattr(x, "shape") or hasattr(x, "__len__") else np.asarray(x) for x in (X, one_column(y)))
     if not len(y):
-        raise ValueError("There must be one row at least. Got none.")
+        raise ValueError("There must be at least one row. Got none.")
     return X, y, weight
 
 
@@ -106,7 +106,7 @@ def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, N
 
 
 def one_eval_set(eval_set: Any, eval_qid: Any) -> Any:
-    """Validation rows as one tuple, which XGBoost takes in a list, and their queries in another one."""
+    """Return validation rows as a tuple; XGBoost expects lists of tuples and of their queries."""
     if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
         eval_set = eval_set[0]
     if eval_qid is None:
@@ -114,8 +114,8 @@ def one_eval_set(eval_set: Any, eval_qid: Any) -> Any:
     if not isinstance(eval_set, tuple) or len(eval_set) != 2:
         length = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise TypeError(
-            "eval_qid is the query of each row of eval_set=(X, y), or of a list with this one tuple. "
-            f"Got eval_qid={echo(eval_qid)} beside eval_set={type(eval_set).__name__}{length}."
+            "eval_qid is the query of each row of eval_set=(X, y), or of a list with one such tuple. "
+            f"Got eval_qid={echo(eval_qid)} with eval_set={type(eval_set).__name__}{length}."
         )
     if isinstance(eval_qid, list) and len(eval_qid) == 1 and np.ndim(eval_qid[0]) == 1:
         eval_qid = eval_qid[0]
@@ -123,7 +123,7 @@ def one_eval_set(eval_set: Any, eval_qid: Any) -> Any:
 
 
 def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
-    """Check validation rows against the features that `ranker` is fitted on, and group them."""
+    """Check validation rows against the training features of `ranker`, and group them by query."""
     if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:
         length = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise TypeError(
@@ -138,21 +138,22 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
         return QueryData.of(X, y, find_qid(y, qid, name="y"), weight)
     except ValueError as error:
         raise ValueError(
-            "X, y and qid in eval_set must be as fit takes them, X with the same columns; without qid the index of y "
+            "X, y and qid in eval_set must have the form of fit, X with the same columns; without qid the index of y "
             f"must have the level 'qid'. {error}"
         ) from None
 
 
 def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
-    """Refuse validation queries that are among the queries to train on."""
+    """Refuse validation queries that are also training queries."""
     number = positions_in(ids, eval_ids)
     (shared,) = np.nonzero(number < len(ids))
     if len(shared):
         raise ValueError(
-            "Queries of eval_set must not be trained on, or the model would be judged by what it has seen. If these "
-            "are other queries whose ids are numbered from 0 again, make them distinct: "
+            "Queries of eval_set must not be training queries, because the model would be validated on its own "
+            "training "
+            "data. If the queries differ but both sets number them from 0, make the ids distinct: "
             "qid = np.char.add('eval-', qid.astype(str)). "
-            f"Got {len(shared)} of {len(eval_ids)} queries in both, one of them {echo_id(eval_ids[shared[0]])}."
+            f"Got {len(shared)} of {len(eval_ids)} queries in both, for example {echo_id(eval_ids[shared[0]])}."
         )
 
 
@@ -160,13 +161,13 @@ def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
 
 
 def positions_in(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Number of each id: its place in `known`, or one beyond."""
-    # NumPy would turn 1 into "1", and refuse dates beside numbers.
+    """Position of each id in `known`; the length of `known` if it is absent."""
+    # NumPy would turn 1 into "1", and refuse dates together with numbers.
     if known.dtype.kind != ids.dtype.kind:
         known, ids = known.astype(object), ids.astype(object)
     return number_together([known, ids])[1][1]
 
 
 def echo_id(one: Any) -> str:
-    """An id, in Python's notation."""
+    """Format an id as Python notation."""
     return echo(one.item() if isinstance(one, np.generic) else one)

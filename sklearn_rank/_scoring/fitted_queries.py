@@ -1,4 +1,4 @@
-"""Queries that a model was fitted on, remembered so that a test set that cuts one of them in two is refused."""
+"""Training queries of a model, remembered to refuse a test set that contains another part of such a query."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 
 FITTED = "_fitted_queries"
-"""Attribute of a fitted model: the rows that it was fitted on."""
+"""Attribute of a fitted model that holds its training rows."""
 
 TOLERANCE = 1e-4
-"""Share of a query's features below which two sums of them are the same: steps of a Pipeline may round."""
+"""Relative tolerance for sums of a query's features, because steps of a Pipeline may round."""
 
 
 class FittedRows(ABC):
-    """Rows that a model was fitted on, in its attribute `FITTED`."""
+    """Training rows of a model, in its attribute `FITTED`."""
 
     @abstractmethod
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
-        """Refuse test rows on which a metric of rows would be wrong; `before` are Pipelines around the model."""
+        """Refuse test rows for which a metric would be wrong; `before` holds the Pipelines around the model."""
 
 
 @dataclass(frozen=True)
 class FittedQueries(FittedRows):
-    """The queries that came into a fit: ids, numbers of rows, and fingerprints that do not depend on the rows' order.
+    """Training queries: ids, numbers of rows, and fingerprints that do not depend on the order of rows.
 
-    A fingerprint is a sum over the rows of a query: of hashed labels, and of a fixed projection of the features.
+    A fingerprint is a sum over the rows of a query: one sum of hashed labels, one sum of a fixed projection of
+    features.
     """
 
     ids: NDArray[Any]
@@ -48,12 +49,12 @@ class FittedQueries(FittedRows):
 
     @classmethod
     def of(cls, data: QueryData) -> FittedQueries:
-        """Queries of grouped rows."""
+        """Compute the fingerprints of grouped rows."""
         labels, features = (data.grouping.reduce(x) for x in (hash_rows(data.y), project_rows(data.X)))
         return cls(data.grouping.ids, data.grouping.sizes, labels, features)
 
     def joined_with(self, other: FittedQueries) -> FittedQueries:
-        """These queries and another batch, which must have the same rows of queries that are here."""
+        """Add another batch; its queries that are already here must have the same rows."""
         number = positions_in(self.ids, other.ids)
         again = np.flatnonzero(number < len(self.ids))
         before = number[again]
@@ -62,9 +63,10 @@ class FittedQueries(FittedRows):
         if torn.any():
             one = again[np.argmax(torn)]
             raise ValueError(
-                "A batch takes whole queries: one that was in a batch before, in another epoch, comes again with the "
-                "same rows. If it is another query whose id is taken, make the ids distinct. "
-                f"Got {torn.sum()} of {len(other.ids)} queries with other rows than before, one of them "
+                "A batch must contain whole queries: a query from an earlier batch must have the same rows, as in "
+                "another "
+                "epoch. If it is a different query with the same id, make the ids distinct. "
+                f"Got {torn.sum()} of {len(other.ids)} queries with other rows than before, for example "
                 f"{echo_id(other.ids[one])}: {self.n_rows[number[one]]} rows before, {other.n_rows[one]} now."
             )
         new = np.flatnonzero(number >= len(self.ids))
@@ -74,7 +76,7 @@ class FittedQueries(FittedRows):
         return FittedQueries(*(np.concatenate(pair) for pair in columns))
 
     def n_same(self, X: MatrixLike, y: Any, qid: Any) -> int:
-        """Number of these queries that a test set has with the same labels and features."""
+        """Number of training queries that a test set contains with the same labels and features."""
         grouping = group_rows(qid, len(y))
         number = positions_in(self.ids, grouping.ids)
         seen = np.flatnonzero(number < len(self.ids))
@@ -86,7 +88,7 @@ class FittedQueries(FittedRows):
         return int(np.count_nonzero(same & (np.abs(sums - self.features[known]) <= TOLERANCE * size)))
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
-        """Refuse a test set where one of these queries has other rows; `before` are Pipelines around the model."""
+        """Refuse a test set where a training query has other rows; `before` holds the Pipelines around the model."""
         grouping = group_rows(qid, len(y))
         number = positions_in(self.ids, grouping.ids)
         seen = np.flatnonzero(number < len(self.ids))
@@ -94,7 +96,7 @@ class FittedQueries(FittedRows):
         torn = n_rows != self.n_rows[known]
         if not torn.all():
             torn |= grouping.reduce(hash_rows(y))[seen] != self.labels[known]
-        # The same rows may be given other labels on purpose, so features decide where only labels differ.
+        # The labels of the same rows may differ on purpose, so if only labels differ, features decide.
         doubtful = torn & (n_rows == self.n_rows[known])
         if doubtful.any():
             for pipeline in before:
@@ -106,19 +108,21 @@ class FittedQueries(FittedRows):
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
             n_fit, n_here = self.n_rows[known[one]], n_rows[one]
             raise ValueError(
-                "Pass cv=QueryKFold(5), not cv=5; QueryShuffleSplit and LeaveOneQueryOut keep queries whole, too. A "
-                "query must have the same rows in fit and where it is scored, or not be in both, because a list cut in "
-                "two gives a wrong value. Splits of interactions cut users on purpose, and go with "
-                "make_recommender_scorer('ndcg@10', items=...). If this is a test set of its own whose ids are "
-                "numbered from 0 again, make them distinct from the ids of training. "
-                f"Got {torn.sum()} of {grouping.n_queries} queries with other rows than in fit, one of them "
+                "Pass cv=QueryKFold(5), not cv=5; QueryShuffleSplit and LeaveOneQueryOut keep queries whole as well. A "
+                "query that is both fitted and scored must have the same rows in both, because a metric of an "
+                "incomplete "
+                "list is wrong. Splits of interactions split users on purpose; use them with "
+                "make_recommender_scorer('ndcg@10', items=...). If this is a separate test set whose ids also start at "
+                "0, "
+                "make them distinct from the training ids. "
+                f"Got {torn.sum()} of {grouping.n_queries} queries with other rows than in fit, for example "
                 f"{echo_id(grouping.ids[seen[one]])}: {n_fit} rows in fit, "
                 f"{n_here} {'others here' if n_fit == n_here else 'here'}."
             )
 
 
 def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
-    """Refuse rows in another order, and a part of a query if a model saw another part of it."""
+    """Refuse rows in another order, and queries of which the model was fitted on other rows."""
     check_features(X, y=y, qid=qid)
     if len(np.shape(y)) == 1:
         qid = find_routed_qid(y, qid)
@@ -127,7 +131,7 @@ def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = N
 
 
 def fitted_in(estimator: Estimator) -> Iterator[tuple[FittedRows, tuple[Any, ...]]]:
-    """Rows that fitted models inside an estimator remember, each with the Pipelines around the model."""
+    """Yield the remembered training rows of fitted models in an estimator, with the Pipelines around each model."""
     yield from _fitted_in(estimator, (), set())
 
 
@@ -170,9 +174,9 @@ def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:
 
 
 def project_rows(X: Any) -> NDArray[np.float64]:
-    """Weighted sum of each row's features, always with the same weights; of the numeric ones if there are any.
+    """Sum each row's features with fixed weights; only numeric features if there are any.
 
-    NaN where X is of a kind that is not known here: no model should fail for want of a fingerprint.
+    NaN if the type of X is unknown: a missing fingerprint must not make a model fail.
     """
     X = X.tocsr() if hasattr(X, "tocsr") else X
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -206,7 +210,7 @@ def _slice(X: Any, start: int, stop: int) -> Any:
 
 
 def _numeric(block: Any) -> Any:
-    """The numeric columns of a frame, if there are any, else all; anything else as an array."""
+    """The numeric columns of a frame, or all columns if none is numeric; other types as an array."""
     if hasattr(block, "tocsr"):
         return block
     if hasattr(block, "select_dtypes"):  # pandas

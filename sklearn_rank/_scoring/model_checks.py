@@ -1,4 +1,4 @@
-"""Checks of fitted models that a scorer or the evaluator is given: frozen ones, and rankers that lost the queries."""
+"""Checks of fitted models in scorers and the evaluator: FrozenEstimators, and QueryRankers fitted without qid."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from sklearn_rank._utils.typing import Estimator, MatrixLike
 
 
 class FittedRanker(NamedTuple):
-    """Queries that a fitted `QueryRanker` remembers, None if it was fitted without; the estimators around it."""
+    """Queries that a fitted `QueryRanker` remembers (None without qid), and the estimators around it."""
 
     queries: FittedQueries | None
     around: tuple[Any, ...]
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it is not fitted again."""
+        """Whether the ranker is frozen, so that fits leave it unchanged."""
         return any(isinstance(outer, FrozenEstimator) for outer in self.around)
 
 
 def is_frozen(model: Any) -> bool:
-    """Whether what ranks in a model is not fitted again."""
+    """Whether the ranking part of a model is frozen, so that fits leave it unchanged."""
     if isinstance(model, FrozenEstimator):
         return True
     inner = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, "estimator", None)
@@ -37,7 +37,7 @@ def is_frozen(model: Any) -> bool:
 
 
 def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
-    """Refuse queries that are cut in two, and check a model whose scores of these rows are asked for."""
+    """Refuse split queries, and check the model that scores these rows."""
     check_test_queries(estimator, X, y, qid)
     rankers = [*_rankers_in(estimator, (), set())]
     if any(ranker.is_frozen for ranker in rankers) and len(np.shape(y)) == 1:
@@ -49,7 +49,7 @@ def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: An
 def look_at_frozen(
     door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any, *, on_misuse: str = "raise"
 ) -> None:
-    """Look for a frozen ranker that was fitted on some of these queries, in a model that may not be fitted itself."""
+    """Look for a frozen ranker, fitted on some of these queries, in a model that may be unfitted itself."""
     parts = [estimator]
     if hasattr(estimator, "get_params") and not isinstance(estimator, type):
         parts += estimator.get_params(deep=True).values()
@@ -60,11 +60,11 @@ def look_at_frozen(
 
 
 def _rankers_in(estimator: Any, around: tuple[Any, ...], seen: set[int]) -> Iterator[FittedRanker]:
-    """Fitted rankers inside an estimator; Pipelines and searches do not count as around them."""
+    """Yield fitted rankers inside an estimator; Pipelines and searches do not count as surrounding estimators."""
     if id(estimator) in seen or isinstance(estimator, type) or not hasattr(estimator, "__dict__"):
         return
     seen.add(id(estimator))
-    # A frozen estimator shows the attributes of the one inside.
+    # A FrozenEstimator exposes the attributes of its inner estimator.
     known = vars(estimator)
     if FITTED in known:
         yield FittedRanker(known[FITTED], around)

@@ -1,4 +1,4 @@
-"""Scores that a fitted model gives documents: the same in scorers, `QueryRanker`, the evaluator and pictures."""
+"""Scores of documents by a fitted model: the same in scorers, `QueryRanker`, the evaluator and pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
 
 RESPONSE = ("predict_proba", "decision_function", "predict")
-"""Methods to get scores from: the first that a model has, and that gives one score a document."""
+"""Methods that return scores; the first that the model has and that returns one score per document is used."""
 
 CallMethod = Callable[[Any, str, Any], Any]
 
@@ -31,14 +31,14 @@ def call_method(estimator: Estimator, method: str, X: MatrixLike) -> Any:
 
 
 def _answer(call: CallMethod, estimator: Estimator, method: str, X: MatrixLike) -> Any:
-    """What a method says of the rows of X, which it must not have put in another order."""
+    """Call a method on X and check that the rows of the output are in the same order."""
     answer = call(estimator, method, X)
     check_features(X, **{f"{method}(X)": answer})
     return answer
 
 
 def check_response_method(response_method: Any) -> None:
-    """Check that this names methods that give scores, one or several."""
+    """Check that the value names one or several methods that return scores."""
     asked = (response_method,) if isinstance(response_method, str) else response_method
     if (
         not isinstance(asked, (list, tuple))
@@ -52,9 +52,9 @@ def check_response_method(response_method: Any) -> None:
 
 
 def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: CallMethod = call_method) -> Any:
-    """Scores of documents: the expected grade where there are probabilities, else decisions, else predictions.
+    """Return scores of documents: expected grades from probabilities, otherwise decisions, otherwise predictions.
 
-    ``call(estimator, method, X)`` calls a method; scikit-learn's `call` keeps what one scorer of several asked for.
+    ``call(estimator, method, X)`` calls a method; scikit-learn's `call` caches the output for several scorers.
     """
     call = partial(_answer, call)
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
@@ -71,7 +71,8 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     y_score, method = _scores_of_grades(estimator, X, methods, grades, call)
     if method == "predict" and len(asked) > 1:
         warnings.warn(
-            "A classifier that has neither probabilities nor one decision value a document ranks by the predicted "
+            "A classifier without probabilities and without a single decision value per document ranks by the "
+            "predicted "
             "grade, which ties most documents: wrap it in CalibratedClassifierCV, or use a regressor. "
             f"Got {type(estimator).__name__} of {len(grades)} grades.",
             UserWarning,
@@ -81,7 +82,7 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
 
 
 def _model_inside(estimator: Any) -> Any:
-    """The model that predicts for a search or a Pipeline; these may show methods that they lack (OptunaSearchCV)."""
+    """The predicting model in a search or a Pipeline, which may expose methods that they lack (OptunaSearchCV)."""
     if hasattr(estimator, "best_estimator_"):
         return _model_inside(estimator.best_estimator_)
     steps = getattr(estimator, "steps", None)
@@ -91,12 +92,12 @@ def _model_inside(estimator: Any) -> Any:
 def _scores_of_grades(
     estimator: Estimator, X: MatrixLike, methods: list[str], grades: NDArray[np.float64], call: CallMethod
 ) -> tuple[NDArray[Any], str]:
-    """Scores by the first method that gives one a document, and that method."""
+    """Return the scores by the first method that returns one score per document, and that method."""
     for method in methods:
         y_score = np.asarray(call(estimator, method, X))
         if method == "predict_proba":
             return expected_grade(y_score, grades), method
-        # With two grades the decision is positive for the second.
+        # With two grades the decision value is positive for the second grade.
         if method == "decision_function" and len(grades) == 2:
             y_score = -y_score if grades[1] < grades[0] else y_score
         if y_score.ndim == 1:
@@ -105,7 +106,7 @@ def _scores_of_grades(
 
 
 def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of the grades, each times its probability; with two grades the second probability may be given alone."""
+    """Sum of grades times probabilities; with two grades, `probability` may hold only the second."""
     if len(grades) > 2:
         return np.asarray(probability @ grades)
     of_second = probability if probability.ndim == 1 else probability[:, 1]
@@ -113,9 +114,9 @@ def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> ND
 
 
 def low_scores(y_score: Any, specs: Iterable[MetricSpec]) -> Any:
-    """Scores with -inf, which a model may predict, below all others: elsewhere it means "not retrieved".
+    """Replace -inf by a value below all other scores: a model may predict -inf, which elsewhere means "not retrieved".
 
-    Metrics that compare predictions with labels refuse it.
+    Metrics that compare predictions with labels refuse -inf.
     """
     scores = np.asarray(as_numpy(y_score))
     if scores.dtype.kind != "f" or not np.isneginf(scores).any():
@@ -125,17 +126,18 @@ def low_scores(y_score: Any, specs: Iterable[MetricSpec]) -> Any:
     scores = scores.astype(np.float64)
     lowest = float(scores[scores > -np.inf].min(initial=np.inf))
     below = lowest - max(1.0, abs(lowest)) if lowest < np.inf else 0.0
-    # There is no room below: ranks are in the same order.
+    # No float lies below the lowest score, so use ranks, which have the same order.
     if below == -np.inf:
         return np.unique(scores, return_inverse=True)[1].reshape(scores.shape).astype(np.float64)
     return np.where(scores > -np.inf, scores, below)
 
 
 def check_classes(classes: Any, estimator: Any) -> NDArray[np.float64]:
-    """Classes of a classifier, which must be numbers: they are grades."""
+    """Check that the classes of a classifier are numbers, because they are grades."""
     if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
         raise TypeError(
-            "A classifier ranks documents by the grades that are its classes, so these must be numbers, the more "
-            f"relevant the higher: encode them before fit. Got classes {echo(classes)} of {type(estimator).__name__}."
+            "A classifier ranks documents by its classes as grades, so classes must be numbers, higher for more "
+            "relevant "
+            f"documents: encode the labels before fit. Got classes {echo(classes)} of {type(estimator).__name__}."
         )
     return np.asarray(classes, dtype=np.float64)

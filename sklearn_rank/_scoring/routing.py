@@ -1,4 +1,4 @@
-"""Arguments with an entry for each row, and how scikit-learn routes them to splitters, models and scorers."""
+"""Arguments with an entry for each row, and their routing by scikit-learn to splitters, models and scorers."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from sklearn_rank._utils.optional import index_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 Scorer = TypeVar("Scorer", bound="ScoreRequests")
 Metadata = Mapping[str, Any]
-"""One entry for each row, by the name under which scikit-learn routes it."""
+"""Arrays with an entry for each row, by the name for scikit-learn's routing."""
 
 INDEX_LEVELS = ("qid", "clusters", "time")
-"""Metadata that splitters and scorers of this library find in the index of y."""
+"""Metadata that splitters and scorers of this library read from the index of y."""
 
 ROW_ARGUMENTS = {
     "X": "X : array-like or frame of shape (n_samples, n_features)",
     "y": "y : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
     "qid": """qid : array-like of shape (n_samples,), default=None
-    Query of each row. None: taken from the level "qid" of the index of y.""",
+    Query of each row. None: read from the level "qid" of the index of y.""",
     "sample_weight": """sample_weight : array-like of shape (n_samples,), default=None
     Weight of each row's query in the mean; constant within a query.""",
     "clusters": """clusters : array-like of shape (n_samples,), default=None
-    What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters whole;
-    intervals and tests of a result allow for them.""",
+    Cluster of each row's query, such as a user or a session. A splitter that uses clusters keeps them whole; intervals
+    and tests of a result account for them.""",
     "time": """time : array-like of shape (n_samples,), default=None
-    Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.""",
+    Time of each row's query, for a splitter that uses it, such as `QueryTimeSeriesSplit`.""",
 }
-"""Description of each argument that has an entry for each row, for functions that do not describe it themselves."""
+"""Descriptions of arguments with an entry for each row, for functions whose docstrings omit them."""
 
 ROUTING_IS_OFF = (
-    " Metadata routing is off, so scikit-learn does not hand on qid from params={'qid': qid} or fit(..., qid=qid): "
+    " Metadata routing is off, so scikit-learn does not pass on qid from params={'qid': qid} or fit(..., qid=qid): "
     "switch it on by sklearn.set_config(enable_metadata_routing=True)."
 )
 
@@ -55,13 +55,13 @@ IN_RANKER: ContextVar[bool] = ContextVar("IN_RANKER", default=False)
 """Whether `QueryRanker` fits a model in this context."""
 
 NESTED = (
-    " QueryRanker hands queries to the splitter of its model and of the steps of a Pipeline, and not to models inside "
-    "these: give them a splitter of rows, or make them a QueryRanker each and switch metadata routing on."
+    " QueryRanker passes queries to the splitter of its model and of the steps of a Pipeline, but not to models "
+    "nested in them: give nested models a splitter of rows, or wrap each in QueryRanker and switch metadata routing on."
 )
 
 
 def with_row_arguments(function: Function) -> Function:
-    """Decorate a function so that its docstring describes the arguments of rows that it has."""
+    """Decorate a function: add descriptions of its row arguments to its docstring."""
     # python -OO removes docstrings.
     if function.__doc__:
         function.__doc__ = completed_docstring(function, ROW_ARGUMENTS)
@@ -69,14 +69,14 @@ def with_row_arguments(function: Function) -> Function:
 
 
 def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Features, labels and other arguments of rows; a str names a column of the frame X, whose others are features.
+    """Replace names of columns of the frame X by the columns; the remaining columns are the features.
 
     Raises
     ------
     TypeError
-        If X is no frame of pandas or polars, but a column is named.
+        If an argument names a column, but X is not a pandas or polars frame.
     ValueError
-        If X does not have such a column once, or the labels have another role, too.
+        If X does not have such a column exactly once, or the column of labels has a second role.
     """
     given = {"y": y, **rows}
     names = {role: name for role, name in given.items() if isinstance(name, str)}
@@ -93,16 +93,16 @@ def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]
             near = get_close_matches(name, map(str, present))
             hint = f" Did you mean {role}={echo(near[0])}?" if near else ""
             raise ValueError(
-                f"X must have each of the named columns once. Got {role}={echo(name)} and the columns "
+                f"X must have each of the named columns exactly once. Got {role}={echo(name)} and the columns "
                 f"{echo_all(present, MOST_LISTED)}.{hint}"
             )
         if role != "y" and name == names.get("y"):
-            raise ValueError(f"The labels must have a column of their own. Got y={echo(y)} and {role}={echo(name)}.")
+            raise ValueError(f"The column of labels cannot have another role. Got y={echo(y)} and {role}={echo(name)}.")
     columns: dict[str, Any] = {role: find_column(X, name) for role, name in names.items()}
     attributes = [rows["by"]] if "by" in names else rows.get("by")
     if isinstance(attributes, list) and all(isinstance(name, str) and name in present for name in attributes):
         columns["by"] = {name: find_column(X, name) for name in attributes}
-    # Levels of the index are no features anyway.
+    # Index levels are never features.
     taken = [name for name in {*names.values(), *columns.get("by", ())} if name in X.columns]
     features = X.drop(columns=taken) if has(X, "iloc") else X.drop(taken)
     found = given | columns
@@ -110,7 +110,7 @@ def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]
 
 
 def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
-    """Query of each row, for a splitter or scorer; where there is none, say whether routing has lost it."""
+    """Return the query of each row; if there is none, the error says whether routing dropped it."""
     try:
         return find_qid(y, qid, name="y")
     except ValueError as error:
@@ -120,7 +120,7 @@ def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
 
 
 def consumes(consumer: Any, method: str, *names: str) -> bool:
-    """Whether metadata of one of these names reaches a method of an estimator, splitter or scorer."""
+    """Whether a method of an estimator, splitter or scorer receives metadata under one of the names."""
     try:
         return bool(get_routing_for_object(consumer).consumes(method, list(names)))
     except (RecursionError, NotImplementedError):  # RidgeCV of scikit-learn 1.9 asks itself; AdaBoost has no routing
@@ -128,7 +128,7 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
 
 
 def with_queries(call: Callable[..., Any], qid: Any) -> Callable[..., Any]:
-    """A call of a method that hands on queries where the estimator asks for them, such as to normalize by query."""
+    """Wrap `call` to pass queries to estimators that request them, for example to normalize by query."""
     if qid is None or not sklearn.get_config()["enable_metadata_routing"]:
         return call
 
@@ -152,24 +152,23 @@ def request_automatically(request: Any, *names: str) -> None:
 class ScoreRequests:
     """Metadata requests of a scorer: qid, and weights only if the user asks for them.
 
-    scikit-learn 1.10 can request `sample_weight` for each of its scorers. Those are weights of rows, and a ranking
-    metric takes weights of queries.
+    scikit-learn 1.10 can request `sample_weight` for each of its scorers. Its weights are weights of rows, but a
+    ranking metric uses weights of queries.
     """
 
     _requests: Metadata = {"qid": True, "sample_weight": False}
 
     def request_columns(self, columns: Iterable[str]) -> None:
-        """Request columns of the data that metrics read."""
+        """Request the data columns that the metrics read."""
         self._requests = {**self._requests, **dict.fromkeys(columns, True)}
 
     def set_score_request(self: Scorer, **requests: Any) -> Scorer:
-        """Request weights, or qid under another name; requests that are not named stay as they are.
+        """Request weights, or qid under another name; other requests do not change.
 
         Parameters
         ----------
         **requests
-            `sample_weight`, `qid` or a column that the metric reads, each True, False or the name under which it is
-            passed.
+            `sample_weight`, `qid` or a column that the metric reads: True, False, or the name of the metadata to use.
 
         Returns
         -------
@@ -178,19 +177,19 @@ class ScoreRequests:
         Raises
         ------
         TypeError
-            If this scorer has no use for the metadata.
+            If the scorer does not use the metadata.
         """
         unknown = requests.keys() - self._requests.keys()
         if unknown:
             columns = ", ".join(map(echo, [*self._requests][2:]))
-            also = f", and this one {columns}" if columns else ""
-            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'{also}. Got {', '.join(sorted(unknown))}.")
-        # Shallow copies of this scorer share the dict, so make a new one.
+            also = f", and this scorer {columns}" if columns else ""
+            raise TypeError(f"Ranking scorers use 'qid' and 'sample_weight'{also}. Got {', '.join(sorted(unknown))}.")
+        # Shallow copies of this scorer share the dict, so create a new dict.
         self._requests = {**self._requests, **requests}
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Metadata request of this scorer: qid, and what `set_score_request` has changed."""
+        """Metadata request of this scorer: qid, with the changes by `set_score_request`."""
         request = MetadataRequest(owner=self)
         for name, alias in self._requests.items():
             request.score.add_request(param=name, alias=alias)
@@ -199,35 +198,35 @@ class ScoreRequests:
 
 
 class SplitRequests:
-    """Metadata requests of a splitter; comes before a splitter of scikit-learn in the bases."""
+    """Metadata requests of a splitter; must precede a scikit-learn splitter in the bases."""
 
     def get_metadata_routing(self) -> Any:
-        """Metadata request of this splitter: the query of each row, and its cluster or time."""
+        """Metadata request of this splitter: the query of each row, and the cluster or time."""
         request: Any = super().get_metadata_routing()  # type: ignore[misc]
         request_automatically(request.split, *request.split.requests.keys() & {"clusters", "time"})
         return request
 
 
 def fit_routed(estimator: Any, X: Any, y: Any, metadata: Metadata) -> None:
-    """Fit an estimator with the metadata that it asks for."""
+    """Fit an estimator with the metadata that it requests."""
     with sklearn.config_context(enable_metadata_routing=True):
         estimator.fit(X, y, **{name: rows for name, rows in metadata.items() if consumes(estimator, "fit", name)})
 
 
 def with_weights_on_request(estimator: Any) -> Any:
-    """A copy where each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
+    """Return a copy whose `fit` methods get sample_weight only on request; by default scikit-learn would raise."""
     ready = clone(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         for inner in [ready, *ready.get_params(deep=True).values()]:
             if hasattr(inner, "set_fit_request") and not consumes(inner, "fit", "sample_weight"):
-                # Its fit may take none.
+                # Its `fit` may not accept weights.
                 with suppress(TypeError):
                     inner.set_fit_request(sample_weight=False)
     return ready
 
 
 def with_index(y: ArrayLike, metadata: Metadata, pandas: Any) -> Any:
-    """Labels as a Series, in whose index are the query of each row, and its cluster and time where they are known."""
+    """Return labels as a Series whose index holds the query of each row, and cluster and time if known."""
     levels = {name: metadata[name] for name in INDEX_LEVELS if name in metadata}
     if len(levels) > 1:
         index = pandas.MultiIndex.from_arrays([*map(index_of, levels.values())], names=[*levels])

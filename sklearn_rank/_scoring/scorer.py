@@ -1,4 +1,4 @@
-"""Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested."""
+"""Scorers: metrics for scikit-learn's `scoring=`, with qid already requested."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ from sklearn_rank._utils.typing import Estimator, MatrixLike
 
 @named_arguments
 def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
-    """Make a scorer of one ranking metric or of several: like `sklearn.metrics.make_scorer`, with qid requested.
+    """Make a scorer from one or several ranking metrics: like `sklearn.metrics.make_scorer`, with qid requested.
 
-    With metadata routing, qid is passed once: ``params={"qid": qid}``. Without, it is taken from the level
-    "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query. It also
-    raises where a `QueryRanker` inside the estimator was fitted on other rows of a query that is scored.
+    With metadata routing, pass qid once: ``params={"qid": qid}``. Without routing, the scorer reads the level "qid" of
+    the index of y. If there is no qid, the scorer raises an error; it never treats a fold as a single query. It also
+    raises an error if a `QueryRanker` in the estimator was fitted on other rows of a scored query.
 
     Parameters
     ----------
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
-        Name such as "ndcg@10", a function of `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function
-        ``f(y_true, y_score) -> float`` of one query. For errors the prefix ``"neg_"`` may be written or left out.
-        A sequence or a dict, also of one metric, makes a scorer that returns a dict; so does "ndcg@5,10".
+        Name such as "ndcg@10", a function of `sklearn_rank.metrics`, a result of `parse_metric`, or any function
+        ``f(y_true, y_score) -> float`` for a single query. The prefix ``"neg_"`` of errors is optional. If you pass a
+        sequence, a dict or "ndcg@5,10", the scorer returns a dict, even for a single metric.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
-        Methods of the estimator to get scores from; the first that it has is used. Probabilities give the expected
-        grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
-        passed over.
+        Methods of the estimator that return scores; the scorer uses the first that exists. Probabilities yield the
+        expected grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each
+        class is skipped.
     **params
-        Keywords of the metric, and its cutoff `k`; of a plain function also `greater_is_better`, see `parse_metric`.
-        If there are several metrics, keywords for all that have them.
+        Keywords of the metric, and its cutoff `k`; for a plain function also `greater_is_better`, see `parse_metric`.
+        With several metrics, a keyword applies to all metrics that accept it.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative, and its name starts with
-        ``"neg_"``. Request weights of queries in addition by ``scorer.set_score_request(sample_weight=True)``.
-
-        Of one metric it returns a number, and is equal to another of the same metric, keywords and requests. Of
-        several it predicts once, sorts once, and returns a dict of floats, for ``scoring=`` of `cross_validate`, of
-        searches, which need ``refit="ndcg@10"`` then, and wherever scikit-learn takes several metrics. A call takes
-        ``qid=`` without metadata routing, too, which scikit-learn refuses to scorers of one metric. The keys are
-        the names of the scorers, ``"neg_rmse"`` for "rmse" and ``"neg_error"`` for ``{"error": "rmse"}``.
+        ``scorer(estimator, X, y)``. Higher is better, so the value of an error is negative, and its name starts with
+        ``"neg_"``. To request weights of queries as well, call ``scorer.set_score_request(sample_weight=True)``. With a
+        single metric, the scorer returns a number. It equals another scorer with the same metric, keywords and
+        requests. With several metrics, the scorer predicts once, sorts once, and returns a dict of floats. Use it for
+        ``scoring=`` of `cross_validate`, of searches (together with ``refit="ndcg@10"``), and wherever scikit-learn
+        supports several metrics. You can call it with ``qid=`` without metadata routing, which scikit-learn does not
+        allow for scorers of a single metric. The keys are the names of the scorers, ``"neg_rmse"`` for "rmse" and
+        ``"neg_error"`` for ``{"error": "rmse"}``.
 
     Raises
     ------
@@ -96,8 +96,8 @@ def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE,
     spec = parse_metric(without_sign(metric), **params)
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
-            "A scorer returns one number for a metric, so it needs a single cutoff and a mean; several are a list: "
-            f"['ndcg@5', 'ndcg@10']. Got k={echo(spec.k)}, average={echo(spec['average'])}."
+            "A scorer returns one number for each metric, so a metric needs a single cutoff and a mean; for several "
+            f"cutoffs pass a list: ['ndcg@5', 'ndcg@10']. Got k={echo(spec.k)}, average={echo(spec['average'])}."
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
     scorer = RankingScorer.made(
@@ -113,7 +113,7 @@ def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE,
 
 
 class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
-    """Scorer of one metric that has a name, gets scores from `predict_scores` and refuses queries cut in two."""
+    """Scorer of a single metric with a name; gets scores from `predict_scores` and refuses split queries."""
 
     __name__: str
     meaning: str
@@ -135,14 +135,14 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
         return value if self.spec.greater_is_better else -value
 
     def _nothing(self, y_true: ArrayLike, qid: Any) -> Iterator[Finding]:
-        """The finding that a value of 0 measures nothing: a mean of values that are not negative."""
+        """Yield the finding that a mean of 0 has no information, because no value of the metric is negative."""
         labels = as_floats(y_true, "y_true")
         n_queries = group_rows(find_qid(y_true, qid), len(labels)).n_queries
         why = Nothing(True, not (labels >= self.spec["min_relevance"]).any(), 1)
         yield from nothing_measured({self.__name__: why}, n_queries, len(labels))
 
     def __repr__(self) -> str:
-        """Name of the metric, which `get_scorer` reads."""
+        """Name of the metric, a valid argument of `get_scorer`."""
         return self.__name__
 
     def __eq__(self, other: object) -> bool:
@@ -158,7 +158,7 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
 
 
 class _NamedScore:
-    """Function of a metric by the metric's name, which tools such as skore show."""
+    """Metric function whose name is the metric's name, for display in tools such as skore."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self.__name__, self.__wrapped__ = name, function
@@ -170,24 +170,24 @@ class _NamedScore:
 
 @named_arguments
 def get_scorer(name: str) -> Any:
-    """Scorer of a named metric, like `sklearn.metrics.get_scorer`.
+    """Return the scorer of a named metric, like `sklearn.metrics.get_scorer`.
 
     Parameters
     ----------
     name : str
-        Name such as "ndcg@10" or "neg_rmse"; for errors the prefix ``"neg_"`` may be left out.
+        Name such as "ndcg@10" or "neg_rmse"; the prefix ``"neg_"`` of errors is optional.
 
     Returns
     -------
     scorer : callable
-        See `make_ranking_scorer`, which also makes scorers of functions and of several metrics.
+        See `make_ranking_scorer`, which also accepts functions and several metrics.
 
     Raises
     ------
     ValueError
         If the name is unknown or malformed.
     TypeError
-        If it is no single name.
+        If `name` is not a single name.
 
     Examples
     --------
@@ -197,14 +197,14 @@ def get_scorer(name: str) -> Any:
     """
     if not isinstance(name, str) or not is_single_metric(name):
         raise TypeError(
-            "get_scorer takes the name of one metric, such as 'ndcg@10'; make_ranking_scorer takes functions and lists "
-            f"of several. Got {echo(name)}."
+            "get_scorer needs the name of a single metric, such as 'ndcg@10'; for functions and lists use "
+            f"make_ranking_scorer. Got {echo(name)}."
         )
     return make_ranking_scorer(name)
 
 
 def get_scorer_names() -> list[str]:
-    """Names for `get_scorer`: all metrics, with ``"neg_"`` before errors, whose scorers are negative.
+    """Return all names for `get_scorer`; errors have the prefix ``"neg_"``, because their scores are negative.
 
     Returns
     -------
@@ -220,14 +220,14 @@ def get_scorer_names() -> list[str]:
 
 
 class RankingScorers(ScoreRequests):
-    """Scorer of several metrics, whose keys are `names`: it predicts and sorts once, and returns a dict."""
+    """Scorer of several metrics: predicts and sorts once, and returns a dict with the keys `names`."""
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
         self.specs = parse_signed(metrics, **keywords)
         self.names = [scorer_name(name, spec) for name, spec in self.specs.items()]
-        # Whether it checks rows for misuse.
+        # Whether to run the misuse checks on rows.
         self._looks = True
         self.request_columns(columns_of(self.specs))
         self.__signature__ = self._signature()
@@ -262,25 +262,25 @@ class RankingScorers(ScoreRequests):
         return signed(result.mean(), self.specs)
 
     def _signature(self) -> inspect.Signature:
-        """Signature of a call with the columns by name: skore takes `**columns` for a keyword that is required."""
+        """Signature with named columns, because skore treats `**columns` as a required keyword."""
         known = inspect.signature(type(self).__call__).parameters.values()
         named = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in columns_of(self.specs)]
         return inspect.Signature([*(p for p in known if p.name not in ("self", "columns")), *named])
 
     def prepare(self, data: Data) -> PreparedMetrics:
-        """Metrics of rows that are scored again and again, for `score_rows`."""
+        """Prepare metrics for `score_rows`, for rows that are scored repeatedly."""
         return prepare_rows(data, self.specs)
 
     def score_rows(self, estimator: Estimator, X: MatrixLike, rows: PreparedMetrics) -> dict[str, float]:
-        """Values of all metrics on rows that are prepared, where it is known that no query is cut in two."""
+        """Values of all metrics on prepared rows, for callers that know that no query is split."""
         return self.score_predictions(predict_scores(estimator, X, self.response_method), rows)
 
     def score_predictions(self, y_score: ArrayLike, rows: PreparedMetrics) -> dict[str, float]:
-        """The same for what a model predicts for these rows."""
+        """Values of all metrics for given predictions of prepared rows."""
         return signed(rows.evaluate(low_scores(y_score, self.specs.values())).mean(), self.specs)
 
     def without_checks(self) -> RankingScorers:
-        """A copy for a caller that has checked all rows for misuse, not only in the rows of a fold."""
+        """Return a copy without misuse checks, for a caller that has checked all rows."""
         scorers = copy.copy(self)
         scorers._looks = False
         return scorers
@@ -310,7 +310,7 @@ class RankingScorers(ScoreRequests):
 
 
 def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
-    """Metrics of this library's scorers, by the names of what they return; others have an empty dict."""
+    """Metrics of a scorer of this library, by the keys of its result; an empty dict for other scorers."""
     if isinstance(scoring, RankingScorers):
         return dict(zip(scoring.names, scoring.specs.values(), strict=True))
     return {scoring.__name__: scoring.spec} if isinstance(scoring, RankingScorer) else {}

@@ -1,9 +1,9 @@
-"""Splitters that keep queries whole: scikit-learn's splitters, with groups taken from qid.
+"""Splitters that keep queries whole: scikit-learn's splitters, with qid as groups.
 
-Each asks metadata routing for `qid` under that name, and for `clusters` (users, sessions, sites) that must not be
-torn either; without routing, ``groups=`` and ``clusters=``, or levels of these names of the index of y, serve. Where
-there is no qid they raise. Folds are a function of the ids and the seed: neither the order of the rows nor what holds
-the ids changes which queries are tested together.
+Each splitter requests `qid` by metadata routing, and `clusters` (users, sessions, sites), which stay whole as well.
+Without routing, pass ``groups=`` and ``clusters=``, or put the levels "qid" and "clusters" into the index of y. Without
+qid, a splitter raises an error. Folds are a function of the ids and the seed: they depend neither on the order of the
+rows nor on the container of the ids.
 """
 
 from __future__ import annotations
@@ -44,42 +44,42 @@ Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 
 
 class _QuerySplitter(SplitRequests):
-    """Take groups from qid, or clusters; comes before a group splitter of scikit-learn in the bases."""
+    """Pass qid or clusters as groups; must precede a scikit-learn group splitter in the bases."""
 
     __metadata_request__split = {"groups": "qid", "clusters": True}
 
     @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
-        """Yield row numbers of training and test sets; no query is in both, nor is a cluster.
+        """Yield row numbers of training and test sets; no query and no cluster is in both.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length and labels of pandas are used: y and `groups` must not have these in another order.
+            Only its length and its pandas index are used: y and `groups` must have the same order of rows.
         y : array-like of shape (n_samples,), default=None
-            Searched for qid in its index where `groups` is None.
+            If `groups` is None, qid is read from its index.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
         clusters : array-like of shape (n_samples,), default=None
-            What is coarser than a query and must be on one side, too: the user, session or site of each row. None:
-            the level "clusters" of the index of y, if it has one.
+            Cluster of each row, such as a user, session or site: a group of queries that must be on the same side.
+            None: the level "clusters" of the index of y, if it has one.
 
         Yields
         ------
         train, test : ndarray
         """
         number = unit_numbers(X, y, groups, clusters)
-        # LeaveOneQueryOut has no n_splits, and needs one query to leave out and one to train on.
+        # LeaveOneQueryOut has no n_splits, and needs a query to leave out and a query for training.
         refuse_many_folds(getattr(self, "n_splits", 2), number)
         yield from checked_folds(super().split(X, y, number))  # type: ignore[misc]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
-        """Number of folds; the arguments, which searches hand on, are not used."""
+        """Number of folds; ignores the arguments, which exist for searches."""
         return self.n_splits  # type: ignore[attr-defined]
 
 
 def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None) -> Index:
-    """Number of what a row must not be parted from: its cluster, where there are clusters, else its query."""
+    """Number the units that must stay whole: clusters if there are any, otherwise queries."""
     check_split_rows(X, y, groups)
     qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
     clusters = find_attribute(X, y, groups, clusters, "clusters")
@@ -87,7 +87,7 @@ def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None)
 
 
 def checked_folds(folds: Folds) -> Folds:
-    """Folds of scikit-learn, which checks groups with `check_array` before the first one."""
+    """Yield scikit-learn's folds; it checks groups with `check_array` before the first fold."""
     with own_filters():
         first = next(folds)
     yield first
@@ -95,29 +95,31 @@ def checked_folds(folds: Folds) -> Folds:
 
 
 def refuse_many_folds(n_splits: int, number: Index) -> None:
-    """Refuse more folds than there are queries, or clusters."""
+    """Refuse more folds than queries or clusters."""
     n_units = int(np.count_nonzero(np.bincount(number)))
     if n_splits > n_units:
         raise ValueError(f"There must be a query, or a cluster, for each fold. Got n_splits={n_splits} and {n_units}.")
 
 
 def check_size(name: str, size: Any, class_name: str) -> None:
-    """Check a share or a number of queries."""
+    """Check that a size is a share or a number of queries."""
     if size is not None and not is_count(size) and not (is_real(size) and 0 < size < 1):
         raise ValueError(
-            f"The {echo(name)} parameter of {class_name} must be an int >= 1, which counts queries, a "
-            f"number between 0 and 1, exclusive, their share, or None. Got {echo(size)} instead."
+            f"The {echo(name)} parameter of {class_name} must be a number of queries, an int >= 1, or a "
+            f"share of the queries, between 0 and 1, exclusive, or None. Got {echo(size)} instead."
         )
 
 
 def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
-    """Random halves, drawn by scikit-learn; an error counts queries."""
+    """Random splits by scikit-learn, with an error that counts queries."""
     try:
         yield from checked_folds(splitter.split(number, groups=number))
     except ValueError:
         raise ValueError(
-            f"Sizes count queries, or clusters, not rows, and there are {len(distinct_values(number))} of them; each "
-            f"side needs one. Got test_size={echo(splitter.test_size)} and train_size={echo(splitter.train_size)}."
+            f"Sizes are numbers of queries or clusters, not of rows. There are {len(distinct_values(number))}, and "
+            "each "
+            f"side needs at least 1. Got test_size={echo(splitter.test_size)} and "
+            f"train_size={echo(splitter.train_size)}."
         ) from None
 
 
@@ -125,16 +127,16 @@ FOLDS = Constraint("an int >= 2", lambda v: is_count(v) and v >= 2, "")
 
 
 class QueryKFold(_QuerySplitter, GroupKFold):
-    """K folds of whole queries: `sklearn.model_selection.GroupKFold` with ``groups`` taken from qid.
+    """K folds of whole queries: `sklearn.model_selection.GroupKFold` with qid as ``groups``.
 
-    Folds get about equal numbers of rows, so not the same number of queries each. ``clusters=`` in `split`, or in the
-    metadata, keeps users, sessions or sites whole, too.
+    Folds have about equal numbers of rows, so their numbers of queries differ. Pass ``clusters=`` to `split`, or as
+    metadata, to keep users, sessions or sites whole as well.
 
     Parameters
     ----------
     n_splits : int, default=5
     shuffle : bool, default=False
-        Whether to deal the queries out at random.
+        Whether to assign queries to folds at random.
     random_state : int, RandomState instance or None, default=None
         Used with ``shuffle=True``.
 
@@ -148,7 +150,7 @@ class QueryKFold(_QuerySplitter, GroupKFold):
     [0 4]
     [3]
 
-    Queries a and c are of one user:
+    Queries a and c belong to the same user:
 
     >>> users = ["u", "v", "v", "u", "u"]
     >>> for train, test in QueryKFold(2).split(X, groups=qid, clusters=users):
@@ -163,12 +165,12 @@ class QueryKFold(_QuerySplitter, GroupKFold):
         BOOL.check("shuffle", shuffle, "QueryKFold")
         RANDOM_STATE.check("random_state", random_state, "QueryKFold")
         if random_state is not None and not shuffle:
-            raise ValueError(f"random_state= has an effect with shuffle=True only. Got {echo(random_state)} without.")
+            raise ValueError(f"random_state= needs shuffle=True. Got {echo(random_state)} with shuffle=False.")
         super().__init__(n_splits, shuffle=bool(shuffle), random_state=random_state)
 
 
 class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
-    """Shuffled `QueryKFold` several times over, each time with other folds.
+    """Repeat a shuffled `QueryKFold` with different folds each time.
 
     Parameters
     ----------
@@ -195,7 +197,7 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
 
     @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
-        """Yield row numbers of training and test sets, like `QueryKFold`; see there."""
+        """Yield row numbers of training and test sets, with the arguments of `QueryKFold.split`."""
         number, random = unit_numbers(X, y, groups, clusters), random_of(self.random_state, "RepeatedQueryKFold")
         refuse_many_folds(self.n_splits, number)
         for _ in range(self.n_repeats):
@@ -203,21 +205,21 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
             yield from checked_folds(one.split(X, y, number))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
-        """Number of folds of all repetitions; the arguments, which searches hand on, are not used."""
+        """Number of folds of all repetitions; ignores the arguments, which exist for searches."""
         return self.n_splits * self.n_repeats
 
 
 class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
-    """Random halves of whole queries: `sklearn.model_selection.GroupShuffleSplit` with ``groups`` taken from qid.
+    """Random splits of whole queries: `sklearn.model_selection.GroupShuffleSplit` with qid as ``groups``.
 
     Parameters
     ----------
     n_splits : int, default=5
     test_size : float or int, default=None
-        Share or number of queries (not rows) in the test set, of clusters where there are some; None: what is not in
-        the training set, 0.2 if neither is given.
+        Share or number of queries (not rows) in the test set, or of clusters if there are any. None: the complement of
+        the training set, or 0.2 if both sizes are None.
     train_size : float or int, default=None
-        Share or number of queries or clusters in the training set; None: the rest.
+        Share or number of queries or clusters in the training set. None: the complement of the test set.
     random_state : int, RandomState instance or None, default=None
 
     Examples
@@ -239,7 +241,7 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
 
     @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
-        """Yield row numbers of training and test sets, drawn anew each time; see `QueryKFold`."""
+        """Yield row numbers of random training and test sets, with the arguments of `QueryKFold.split`."""
         halves = GroupShuffleSplit(
             self.n_splits, test_size=self.test_size, train_size=self.train_size, random_state=self.random_state
         )
@@ -247,7 +249,7 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
 
 
 class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
-    """As many folds as queries: `sklearn.model_selection.LeaveOneGroupOut` with ``groups`` taken from qid.
+    """One fold for each query: `sklearn.model_selection.LeaveOneGroupOut` with qid as ``groups``.
 
     Examples
     --------
@@ -261,18 +263,18 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
 
     @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
-        """Yield row numbers of training and test sets; each query is once a test set.
+        """Yield row numbers of training and test sets; each query is a test set once.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length and labels of pandas are used: y and `groups` must not have these in another order.
+            Only its length and its pandas index are used: y and `groups` must have the same order of rows.
         y : array-like of shape (n_samples,), default=None
-            Searched for qid in its index where `groups` is None.
+            If `groups` is None, qid is read from its index.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
         clusters : None
-            Refused: one query left out of a cluster tears the cluster.
+            Refused, because leaving out a query splits its cluster.
 
         Yields
         ------
@@ -280,7 +282,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         """
         if find_attribute(X, y, groups, clusters, "clusters") is not None:
             raise ValueError(
-                "LeaveOneQueryOut leaves out one query, and so tears its cluster. Use QueryKFold with clusters=, or "
+                "LeaveOneQueryOut leaves out one query, which splits its cluster. Use QueryKFold with clusters=, or "
                 "LeaveOneGroupOut().split(X, y, groups=clusters) of scikit-learn to leave out a cluster. Got clusters."
             )
         yield from super().split(X, y, groups)
@@ -293,11 +295,11 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         X : object, default=None
             Not used.
         y : array-like of shape (n_samples,), default=None
-            Searched for qid in its index where `groups` is None.
+            If `groups` is None, qid is read from its index.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
         clusters : None
-            Not used; `split` refuses it.
+            Ignored; `split` refuses it.
 
         Returns
         -------
@@ -307,28 +309,28 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         return group_rows(qid, len(qid)).n_queries
 
 
-TIMES = "time must be the time of each row: datetime64, Timestamps, dates, or numbers, without missing ones."
+TIMES = "time must be the time of each row: datetime64, Timestamps, dates, or numbers, without missing values."
 
 
 class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
-    """Train on earlier queries, test on later ones: `sklearn.model_selection.TimeSeriesSplit` of whole queries.
+    """Train on earlier queries, test on later queries: `sklearn.model_selection.TimeSeriesSplit` of whole queries.
 
-    Queries are put in order of their time, whatever the order of the rows, and cut into blocks; each of the last
-    `n_splits` blocks is tested once, by a model that is trained on what comes before it. Queries of one time are in one
-    block. The time is metadata under the name `time`.
+    The splitter sorts queries by time, regardless of the order of the rows, and cuts them into blocks. Each of the last
+    `n_splits` blocks is a test set once; its training set is the queries before it. Queries with equal times are in the
+    same block. The time is metadata with the name `time`.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of test sets, at least 1.
     max_train_size : int, default=None
-        Most queries (not rows) in a training set; the latest are taken. None: all.
+        Maximum number of queries (not rows) in a training set; the latest queries are kept. None: all.
     test_size : int, default=None
-        Number of queries (not rows) in a test set, more or less where queries of one time are kept together. None:
-        ``n_queries // (n_splits + 1)``.
+        Number of queries (not rows) in a test set; it can deviate, because queries with equal times stay together.
+        None: ``n_queries // (n_splits + 1)``.
     gap : timedelta64, Timedelta, timedelta or number, default=0
-        Span of time, not a number of queries, that at least lies between the last training query and the first test
-        query; a number only where times are numbers, in their unit.
+        Minimum time, not number of queries, between the last training query and the first test query. Pass a number
+        only if times are numbers, in their unit.
 
     Examples
     --------
@@ -341,7 +343,7 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
     [0 1 3] [4 5]
     [0 1 3 4 5] [2]
 
-    At least a week later:
+    With a gap of at least a week:
 
     >>> splitter = QueryTimeSeriesSplit(1, test_size=1, gap=np.timedelta64(7, "D"))
     >>> for train, test in splitter.split(X, qid, qid, time):
@@ -367,14 +369,14 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length and labels of pandas are used: y and `groups` must not have these in another order.
+            Only its length and its pandas index are used: y and `groups` must have the same order of rows.
         y : array-like of shape (n_samples,), default=None
-            Searched for qid and time in its index where `groups` or `time` is None.
+            If `groups` or `time` is None, it is read from the index.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
         time : array-like of shape (n_samples,), default=None
             Time of each row's query: datetime64, Timestamps, datetimes with or without a time zone, dates, or numbers;
-            not text. It is the same in all rows of a query.
+            not text. All rows of a query must have the same time.
 
         Yields
         ------
@@ -383,8 +385,8 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
         Raises
         ------
         ValueError
-            If a time is missing or differs within a query, times are in another order than the index of y, `gap` is no
-            span of such times, or there are too few queries, or times, for so many splits.
+            If a time is missing or differs within a query, times are in another order than the index of y, `gap` is not
+            a difference of such times, or there are too few queries or distinct times for `n_splits`.
         """
         check_split_rows(X, y, groups)
         qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
@@ -394,7 +396,7 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
             lost = "" if sklearn.get_config()["enable_metadata_routing"] else ROUTING_IS_OFF.replace("qid", "time")
             raise ValueError(
                 f"{type(self).__name__} needs the time of each row: pass time= to split or RankingEvaluator, "
-                "params={'qid': qid, 'time': time} to cross_validate, or give y as a pandas Series whose index has the "
+                "params={'qid': qid, 'time': time} to cross_validate, or pass y as a pandas Series whose index has the "
                 f"levels 'qid' and 'time'. Got none.{lost}"
             )
         check_one_each(given, "time", n_rows)
@@ -408,36 +410,37 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
             yield tuple(np.flatnonzero((a <= rank) & (rank < b)) for a, b in (train, test))  # type: ignore[misc]
 
     def _blocks(self, time: NDArray[Any]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-        """First and last of the training and test queries, in order of time."""
+        """Bounds of the training and test queries of each split, in order of time."""
         n_queries, gap = len(time), as_gap(self.gap, time)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         if size == 0 or size * self.n_splits >= n_queries:
             raise ValueError(
                 f"n_splits={self.n_splits} with test_size={self.test_size} needs more than "
-                f"{self.n_splits * max(size, 1)} queries, because some come before the first test set. Got {n_queries}."
+                f"{self.n_splits * max(size, 1)} queries, because the first training set needs some. Got {n_queries}."
             )
         starts = n_queries - size * np.arange(self.n_splits, 0, -1)
-        # Queries of one time are on one side.
+        # Queries with equal times are on the same side.
         bounds = np.append(np.searchsorted(time, time[starts]), n_queries).tolist()
         ends = [_n_before(time, start, gap) for start in bounds[:-1]]
         if ends[0] == 0 or (np.diff(bounds) == 0).any():
             raise ValueError(
-                "Queries of one time are on one side, and the gap is left out, so a set would be empty: take fewer "
-                f"splits, a smaller gap, or finer times. Got {n_queries} queries at {len(distinct_values(time))} "
+                "A training or test set would be empty, because queries with equal times stay together and the gap is "
+                f"left out: use fewer splits, a smaller gap, or finer times. Got {n_queries} queries at "
+                f"{len(distinct_values(time))} "
                 f"times, n_splits={self.n_splits}, gap={echo(self.gap)}."
             )
         begins = [0 if self.max_train_size is None else max(0, end - self.max_train_size) for end in ends]
         return [((a, b), (c, d)) for a, b, c, d in zip(begins, ends, bounds, bounds[1:], strict=False)]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None) -> int:
-        """Number of test sets; the arguments, which searches hand on, are not used."""
+        """Number of test sets; ignores the arguments, which exist for searches."""
         return self.n_splits
 
 
 def _n_before(time: NDArray[Any], start: int, gap: Any) -> int:
-    """Number of queries that lie before a test set, by at least the gap."""
+    """Number of queries that are earlier than a test set by at least the gap."""
     span, unit = time[start] - time[0], np.timedelta64(1, "s") if time.dtype.kind in "mM" else 1
-    # They are compared as floats: a long gap has no value in a fine unit.
+    # Compare floats, because a long gap overflows in a fine unit.
     if gap / unit > span / unit:
         return 0
     return int(np.count_nonzero(time[start] - time[:start] >= gap))
@@ -454,35 +457,34 @@ def query_train_test_split(
 ) -> list[Any]:
     """Split arrays into training and test queries: `sklearn.model_selection.train_test_split` of whole queries.
 
-    Which queries are tested is a function of their ids and the seed, not of the order of the rows. The rows keep their
-    order.
+    The choice of test queries depends on the ids and the seed, not on the order of the rows. The rows keep their order.
 
     Parameters
     ----------
     *arrays : arrays, lists, sparse matrices or frames of n_samples rows each
         Such as X, y and weights.
     qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of one of the arrays.
+        Query of each row. None: read from the level "qid" of the index of one of the arrays.
     test_size : float or int, default=None
-        Share or number of queries (not rows) in the test set, of clusters where there are some. None: what is not in
-        the training set, 0.25 if neither is given.
+        Share or number of queries (not rows) in the test set, or of clusters if there are any. None: the complement of
+        the training set, or 0.25 if both sizes are None.
     train_size : float or int, default=None
-        Share or number of queries or clusters in the training set. None: what is not in the test set.
+        Share or number of queries or clusters in the training set. None: the complement of the test set.
     random_state : int, RandomState instance or None, default=None
     clusters : array-like of shape (n_samples,), default=None
-        What is coarser than a query and must be on one side, too: the user, session or site of each row.
+        Cluster of each row, such as a user, session or site: a group of queries that must be on the same side.
 
     Returns
     -------
     list
-        The training and the test rows of each array, in its type (sparse: CSR), then the same of qid, which is an array
-        where it was taken from an index: ``X_train, X_test, y_train, y_test, qid_train, qid_test``.
+        The training and the test rows of each array, in the type of the array (sparse: CSR), then of qid, which is an
+        array if it was read from an index: ``X_train, X_test, y_train, y_test, qid_train, qid_test``.
 
     Raises
     ------
     ValueError
-        If there is no array, no qid or no query for one side, the arrays do not have the same rows, or a query lies in
-        two clusters.
+        If there is no array, no qid or no query for a side, the arrays do not have the same rows, or a query is in two
+        clusters.
     TypeError
         If an array has no rows.
 
@@ -517,10 +519,10 @@ def query_train_test_split(
 
 
 def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
-    """Query of each row: as given, or the level "qid" of the index of one of the arrays."""
+    """Query of each row: `qid`, or the level "qid" of the index of one of the arrays."""
     if isinstance(qid, str):
         raise ValueError(
-            f"qid must be the query of each row: pass frame[{echo(qid)}]. Columns are not known by name here."
+            f"qid must be the query of each row: pass frame[{echo(qid)}]. Names of columns are not supported here."
         )
     if qid is not None:
         return qid
@@ -528,14 +530,14 @@ def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
     if level is None:
         raise ValueError(
             "query_train_test_split keeps queries whole, so pass qid=, the query of each row, or a pandas Series whose "
-            "index has the level 'qid'. Got neither; train_test_split of scikit-learn would not raise, but put rows of "
-            "one query on both sides, and judge models on queries they were trained on."
+            "index has the level 'qid'. Got neither. scikit-learn's train_test_split would not raise an error, but put "
+            "rows of a query on both sides, so models would be tested on training queries."
         )
     return ids_of(level)
 
 
 def _check_alike(arrays: dict[str, Any], **columns: Any) -> None:
-    """Refuse arrays with other numbers of rows, or with labels of other rows."""
+    """Refuse arrays with different numbers or labels of rows."""
     n_rows = n_rows_of(next(iter(arrays.values())), next(iter(arrays)))
     for name, array in arrays.items():
         if n_rows_of(array, name) != n_rows:
@@ -549,7 +551,7 @@ def _check_alike(arrays: dict[str, Any], **columns: Any) -> None:
 
 
 def _rows_of(array: Any, rows: Index) -> Any:
-    """Rows of an array in its type."""
+    """Rows of an array, in the type of the array."""
     if hasattr(array, "iloc") or hasattr(array, "tocsr"):
         return index_rows(array, rows)
     # pyarrow
@@ -562,24 +564,24 @@ def _rows_of(array: Any, rows: Index) -> Any:
 
 
 ONE_CLUSTER = (
-    "Each query must lie in one cluster, or its rows cannot be on one side with its cluster; make ids of both, as in "
-    "qid=[*zip(clusters, qid)], where ids repeat from cluster to cluster."
+    "Each query must be in a single cluster, so that all its rows are on the same side. If clusters reuse query ids, "
+    "combine both, as in qid=[*zip(clusters, qid)]."
 )
 ONE_TIME = (
-    "The rows of a query must have one time, or a query could be on both sides of it; give each query its "
-    "earliest: pd.Series(time).groupby(qid).transform('min')."
+    "All rows of a query must have the same time, so that they are on the same side. Use the earliest time of "
+    "each query: pd.Series(time).groupby(qid).transform('min')."
 )
 
 
 def check_split_rows(X: MatrixLike, y: Any, groups: Any) -> None:
-    """Refuse rows in another order than X: the parts that scorers see no longer show it."""
+    """Refuse rows in another order than X, because the parts that scorers see no longer show it."""
     check_lengths(X=X, y=y)
     check_rows(y=y, groups=groups)
     check_features(X, y=y, groups=groups)
 
 
 def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None, name: str) -> Any:
-    """An attribute of each row's query: `values`, or the level of that name of the index of y; None if neither."""
+    """An attribute of each row's query: `values`, or the level `name` of the index of y; None if both are missing."""
     index = labels_of(y)
     level = index.get_level_values(name) if index is not None and name in index.names else None
     if values is None:
@@ -588,7 +590,7 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
     check_features(X, **{name: values})
     for other_name, other in (("y", y), ("groups", groups)):
         check_rows(**{other_name: other, name: values})
-    # Times have an order, clusters only names.
+    # Times are ordered; clusters only have names.
     numbers_of = query_numbers if name == "time" else number_of_rows
     if level is not None and not np.array_equal(numbers_of(level, len(level)), numbers_of(values, len(level))):
         raise ValueError(f"{name}= and the level {echo(name)} of the index of y differ; pass only one of them.")
@@ -596,13 +598,13 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
 
 
 def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
-    """Number of each row's cluster, in the order of their ids, each query in one."""
+    """Number of each row's cluster, in the order of cluster ids; each query must be in a single cluster."""
     check_one_each(clusters, "clusters", n_rows)
     try:
         number = query_numbers(clusters, n_rows)
     except ValueError:
         raise ValueError(
-            "clusters must name the user, session or site of each row by hashable ids, without missing ones. "
+            "clusters must be the user, session or site of each row, as hashable ids without missing values. "
             f"Got {echo(clusters)}."
         ) from None
     check_constant(number, qid, clusters, ONE_CLUSTER)
@@ -610,7 +612,7 @@ def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
 
 
 def check_one_each(values: Any, name: str, n_rows: int) -> None:
-    """Refuse an attribute that is not one value for each row."""
+    """Refuse an attribute without exactly one value for each row."""
     shape = (len(values),) if isinstance(values, list | tuple) else np.shape(one_column(values))
     if shape != (n_rows,):
         raise ValueError(f"{name} must have one entry for each of the {n_rows} rows. Got shape {shape}.")
@@ -635,7 +637,7 @@ def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) ->
 
 
 def as_times(values: Any) -> NDArray[Any]:
-    """Times, none missing: datetime64 (UTC where there are time zones), timedelta64, int64, uint64 or float64."""
+    """Convert times without missing values to datetime64 (UTC if zoned), timedelta64, int64, uint64 or float64."""
     values = one_column(values)
     # A Series or an Index of pandas holds an array.
     array = getattr(values, "array", values)
@@ -644,7 +646,7 @@ def as_times(values: Any) -> NDArray[Any]:
         array = _of_objects(array.tolist())
     kind = array.dtype.kind
     if kind not in "mMiuf":
-        text = " Text need not sort by time: convert it with pd.to_datetime(time)." * (kind in "SUT")
+        text = " Text may not sort by time: convert it with pd.to_datetime(time)." * (kind in "SUT")
         raise ValueError(f"{TIMES}{text} Got {echo(array[:1].tolist())[1:-1]}.")
     if (array != array).any():
         raise ValueError(f"{TIMES} Got {array[array != array][0]} in row {int(np.argmax(array != array))}.")
@@ -652,7 +654,7 @@ def as_times(values: Any) -> NDArray[Any]:
 
 
 def _of_objects(times: list[Any]) -> NDArray[Any]:
-    """Array of numbers, dates, or datetimes that all have a time zone or none; of anything else, objects."""
+    """Array of numbers, dates, or datetimes (all with or all without a time zone); otherwise an object array."""
     if times and all(type(time) is date for time in times):
         return np.array(times, dtype="M8[D]")
     if not times or not all(isinstance(time, datetime) for time in times):
@@ -664,7 +666,7 @@ def _of_objects(times: list[Any]) -> NDArray[Any]:
 
 
 def as_gap(gap: Any, time: NDArray[Any]) -> Any:
-    """A span of time, 0 or more, in a form to subtract from these times."""
+    """Convert a gap of 0 or more to a type that can be subtracted from the times."""
     span = np.timedelta64(gap) if isinstance(gap, timedelta) else gap
     if time.dtype.kind in "iuf":
         if not isinstance(span, np.timedelta64) and is_real(span) and span >= 0:
@@ -675,11 +677,11 @@ def as_gap(gap: Any, time: NDArray[Any]) -> Any:
         # NaT is not >= 0.
         if unit not in ("generic", "Y", "M") and span >= np.timedelta64(0, "s"):
             return span
-        example = "a span of time of 0 or more, in weeks or shorter units"
+        example = "a duration of 0 or more, in weeks or shorter units"
     else:
         if is_real(span) and span == 0:
             return np.timedelta64(0, "s")
-        example = "a span of time such as np.timedelta64(7, 'D') or pd.Timedelta('7 days')"
+        example = "a duration such as np.timedelta64(7, 'D') or pd.Timedelta('7 days')"
     raise ValueError(
         f"The 'gap' parameter of QueryTimeSeriesSplit must be {example}, not a number of queries. Got {echo(gap)}."
     )

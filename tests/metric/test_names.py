@@ -372,7 +372,7 @@ def test_several_cutoffs_are_several_metrics():
         evaluate(*data, qid=[0] * 4, metrics={"both": "ndcg@1,3"})
     with pytest.raises(ValueError, match="Each metric must be given once. Got 'ndcg@3' twice"):
         evaluate(*data, qid=[0] * 4, metrics="ndcg@3,3")
-    with pytest.raises(TypeError, match="one metric, such as 'ndcg@10'; make_ranking_scorer takes"):
+    with pytest.raises(TypeError, match="a single metric, such as 'ndcg@10'; for functions and lists"):
         get_scorer("ndcg@1,3")
 
 

@@ -131,7 +131,9 @@ def test_fitted_again_without_holding_out():
 
 
 def test_early_stopping_errors():
-    with pytest.raises(ValueError, match="at least is held out and one trained on, so 2 are needed. Got 1"):
+    with pytest.raises(
+        ValueError, match="eval_fraction needs at least 2 queries, one for training and one to hold out. Got 1"
+    ):
         QueryRanker(LikeXGBRanker(), eval_fraction=0.5).fit(X, Y, qid=["a"] * 8)
     for bad in (0, 1, 1.5, -0.1, np.nan, True, "0.1"):
         with pytest.raises(ValueError, match="'eval_fraction' parameter .* between 0 and 1"):
@@ -385,7 +387,7 @@ def test_unused_validation_rows_warn(library, ranking):
     features, y, qid = ranking
     ranker = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}[library]
     model = getattr(pytest.importorskip(library), ranker)(n_estimators=2, n_jobs=1)
-    with pytest.warns(UserWarning, match="does not stop early by them") as told:
+    with pytest.warns(UserWarning, match="this model does not stop early") as told:
         QueryRanker(model, eval_fraction=0.2).fit(features, y, qid=qid)
     assert told[0].filename == __file__
     for stopping in ({"early_stopping_rounds": 1}, {"eval_metric": "map"}):

@@ -123,12 +123,12 @@ def test_a_query_in_training_is_rejected(split):
     for metric in ("map", None):
         ranker = QueryRanker(models()["xgb"].set_params(early_stopping_rounds=3), eval_metric=metric)
         both = np.r_[qid_e[:-1], qid[:1]]
-        with pytest.raises(ValueError, match=f"Got 1 of 1[0-9] queries in both, one of them '{qid[0]}'"):
+        with pytest.raises(ValueError, match=f"Got 1 of 1[0-9] queries in both, for example '{qid[0]}'"):
             ranker.fit(X, y, qid=qid, eval_set=(Xe, ye, both))
-        with pytest.raises(ValueError, match=r"make them distinct: qid = np.char.add\('eval-', qid.astype\(str\)\)"):
+        with pytest.raises(ValueError, match=r"make the ids distinct: qid = np.char.add\('eval-', qid.astype\(str\)\)"):
             ranker.fit(X, y, qid=qid, eval_set=(X, y, qid))
     numbers, of_eval = np.unique(qid, return_inverse=True)[1], np.unique(qid_e, return_inverse=True)[1]
-    with pytest.raises(ValueError, match="numbered from 0 again"):
+    with pytest.raises(ValueError, match="number them from 0"):
         ranker.fit(X, y, qid=numbers, eval_set=(Xe, ye, of_eval))
     ranker.fit(X, y, qid=numbers, eval_set=(Xe, ye, np.char.add("eval-", of_eval.astype(str))))
     with pytest.raises(ValueError, match="Got 1 of"):
@@ -137,7 +137,7 @@ def test_a_query_in_training_is_rejected(split):
 
 def test_queries_not_drawn_may_not_be_in_eval_set(ranking):
     X, y, qid = ranking
-    with pytest.raises(ValueError, match="must not be trained on"):
+    with pytest.raises(ValueError, match="must not be training queries"):
         QueryRanker(models()["xgb"], eval_metric="map", max_queries=5).fit(X, y, qid=qid, eval_set=(X, y, qid))
 
 
@@ -181,7 +181,7 @@ def test_eval_set_errors(split):
 
     refused("without qid the index of y must have.* query of each row must be known", eval_set=(Xe, ye))
     refused("query of each row must be known", qid=None)
-    rule = "^X, y and qid in eval_set must be as fit takes them, X with the same columns.*"
+    rule = "^X, y and qid in eval_set must have the form of fit, X with the same columns.*"
     refused(f"{rule} X has 5 features, but QueryRanker is expecting 6", eval_set=(Xe[:, 1:], ye, qid_e))
     refused(f"{rule} must have one entry per row", eval_set=(Xe, ye[1:], qid_e))
     refused(f"{rule} needs [0-9]+ entries", eval_set=(Xe, ye, qid_e[1:]))
@@ -192,11 +192,11 @@ def test_eval_set_errors(split):
     rows = pd.Series(ye, index=np.arange(len(ye))[::-1])
     refused(f"{rule} X and y must have the same index", X=frame, eval_set=(other[list("abcdef")], rows, qid_e))
     ranker.set_params(eval_fraction=0.5)
-    refused("give eval_fraction to QueryRanker or eval_set to fit")
+    refused("eval_fraction of QueryRanker or eval_set of fit")
     ranker.set_params(eval_fraction=None, estimator=Ridge())
-    refused("models that train in rounds")
+    refused("a model that trains in rounds")
     ranker.set_params(eval_metric=None)
-    refused("Without eval_metric, rows to stop by are for models that take them in fit")
+    refused("Without eval_metric, validation rows need a model that accepts them in fit")
 
 
 def test_arguments_of_other_libraries(split):
@@ -221,7 +221,7 @@ def test_ids_of_two_types_are_different_queries(split):
     numbers, text = (np.unique(ids, return_inverse=True)[1] for ids in (qid, qid_e))
     ranker = QueryRanker(models()["boosting"], eval_metric="map")
     assert ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text.astype(str))).eval_qid_.dtype.kind == "U"
-    with pytest.raises(ValueError, match="must not be trained on"):
+    with pytest.raises(ValueError, match="must not be training queries"):
         ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text))
 
 
@@ -258,5 +258,5 @@ def test_early_stopping_inside_xgboost_is_rejected(ranking):
     X, y, qid = ranking
     model = xgboost.XGBRegressor(n_estimators=3, callbacks=[xgboost.callback.EarlyStopping(rounds=2)])
     ranker = QueryRanker(model, eval_metric="ndcg@5", early_stopping_rounds=2, eval_fraction=0.25)
-    with pytest.raises(ValueError, match="its callback EarlyStopping is given no rows"):
+    with pytest.raises(ValueError, match="its callback EarlyStopping gets no validation rows"):
         ranker.fit(X, y, qid=qid)

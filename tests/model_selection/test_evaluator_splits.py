@@ -109,14 +109,14 @@ def test_splits_are_pairs(data, cv, message):
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        (lambda train, test: (train, test[:-1]), "all rows of its queries.* tests 1 queries of fold 0 on other rows"),
+        (lambda train, test: (train, test[:-1]), "each row of its queries.* tests 1 queries of fold 0 on other rows"),
         (lambda train, test: (train, np.tile(test, 2)), "which tests 10 queries of fold 0 on other rows"),
-        (lambda train, test: (np.append(train, test[0]), test), "keep queries whole.* tears 1 of 40 queries apart"),
-        (lambda train, test: (train, []), "have rows to train on and rows to test"),
-        (lambda train, test: ([], test), "have rows to train on and rows to test"),
-        (lambda train, test: (train - 1000, test), "must split the .* rows it is given"),
-        (lambda train, test: (train, test + 1000), "must split the .* rows it is given"),
-        (lambda train, test: (train, [len(train) + len(test)]), "must split the .* rows it is given"),
+        (lambda train, test: (np.append(train, test[0]), test), "keep queries whole.* splits 1 of 40 queries"),
+        (lambda train, test: (train, []), "must not be empty"),
+        (lambda train, test: ([], test), "must not be empty"),
+        (lambda train, test: (train - 1000, test), "must return row numbers of the"),
+        (lambda train, test: (train, test + 1000), "must return row numbers of the"),
+        (lambda train, test: (train, [len(train) + len(test)]), "must return row numbers of the"),
         (lambda train, test: (train, test * 1.0), "a pair .* of lists of row numbers"),
         (lambda train, test: (train, np.ones(9, dtype=bool)), "of masks of all .* rows"),
     ],
@@ -180,7 +180,7 @@ def test_identical_folds_are_not_repeats(data):
     for cv in (folds * 2, folds + reversed_folds, QueryShuffleSplit(3, random_state=0), [*folds, folds[0]]):
         evaluator = RankingEvaluator("map", cv=cv)
         assert evaluator.cross_validate(Ridge(), X, y, qid=qid).pooled is None
-        with pytest.raises(ValueError, match="tested once at most, or all rows equally often, by folds that differ"):
+        with pytest.raises(ValueError, match="tested at most once, or all rows equally often by different folds"):
             evaluator.compare(MODELS, X, y, qid=qid)
 
 
@@ -343,7 +343,7 @@ def test_clusters_stay_whole_and_go_into_the_results(data):
         fixed.split,
         lambda X, y, **k: fixed.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, **k),
     ):
-        with pytest.raises(TypeError, match="splitter does not take clusters="):
+        with pytest.raises(TypeError, match="splitter does not use clusters="):
             call(X, y, qid=qid, clusters=users)
 
 
@@ -356,7 +356,7 @@ def test_times_go_to_the_splitter(data):
     report = evaluator.compare(MODELS, X, y, qid=qid, time=time)
     assert len(report.results["ridge"].qid) == sum(n for _, n in report.n_queries) == 30
     evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid, time=time)
-    with pytest.raises(TypeError, match="splitter does not take time=. Use QueryTimeSeriesSplit"):
+    with pytest.raises(TypeError, match="splitter does not use time=. Use QueryTimeSeriesSplit"):
         RankingEvaluator("map").compare(MODELS, X, y, qid=qid, time=time)
 
 

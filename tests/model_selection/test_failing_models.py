@@ -145,7 +145,9 @@ def test_a_search_without_a_score(shuffled):
         search.set_params(refit="map" if scoring == make_ranking_scorer(["map"]) else True)
         with (
             pytest.warns(UserWarning, match="non-finite|Scoring failed") as warned,
-            pytest.raises(ValueError, match="No candidate of the search could be scored: the warnings say why"),
+            pytest.raises(
+                ValueError, match="No candidate of the search could be scored. The warnings give the reasons"
+            ),
         ):
             EVALUATOR.search(search, X, y, qid=qid)
         reasons = [str(one.message) for one in warned if "Scoring failed" in str(one.message)]

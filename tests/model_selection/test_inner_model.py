@@ -173,7 +173,7 @@ def test_score_rejects_what_scorers_reject(ranking):
     ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="the query of each row must be known"):
         ranker.score(X, y)
-    with pytest.raises(ValueError, match="a list cut in two"):
+    with pytest.raises(ValueError, match="an incomplete list"):
         ranker.score(X[1::2], y[1::2], qid=qid[1::2])
     with pytest.raises(TypeError, match=r"QueryRanker.score takes X, y by position and all else by name, such as qid="):
         ranker.score(X, y, qid)
@@ -208,7 +208,7 @@ def test_batches_take_whole_queries(ranking):
     ranker = QueryRanker(SGDRegressor(random_state=0)).partial_fit(X[:50], y[:50], qid=qid[:50])
     before = ranker.predict(X)
     assert qid[49] == qid[50]
-    with pytest.raises(ValueError, match="A batch takes whole queries"):
+    with pytest.raises(ValueError, match="A batch must contain whole queries"):
         ranker.partial_fit(X[50:], y[50:], qid=qid[50:])
     np.testing.assert_array_equal(ranker.predict(X), before)
     ranker.partial_fit(X[50:], y[50:])  # without qid a pointwise model has no queries
@@ -235,7 +235,7 @@ def test_batches_of_grades(ranking):
 def test_models_train_on_whole_batches(name, ranking):
     X, y, qid = ranking
     ranker = QueryRanker(SGDRegressor(), **{name: 0.5 if name == "eval_fraction" else 5})
-    with pytest.raises(ValueError, match=f"partial_fit trains on all rows of a batch, so {name} is for fit"):
+    with pytest.raises(ValueError, match=f"partial_fit trains on all rows of a batch, so only fit supports {name}"):
         ranker.partial_fit(X, y, qid=qid)
 
 
@@ -292,7 +292,7 @@ def test_a_batch_resets_the_best_round(ranking):
 def test_a_query_may_return_with_the_same_labels():
     X, y, qid = np.arange(4.0)[:, None], [0, 1, 0, 2], [1, 1, 2, 2]
     ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=qid).partial_fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="Got 1 of 2 queries with other rows than before, one of them 2"):
+    with pytest.raises(ValueError, match="Got 1 of 2 queries with other rows than before, for example 2"):
         ranker.partial_fit(X, [0, 1, 0, 1], qid=qid)
 
 
@@ -300,7 +300,7 @@ def test_ids_of_batches_are_not_converted_to_text():
     X, y = np.arange(4.0)[:, None], [0, 1, 0, 2]
     ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=[1, 1, 2, 2]).partial_fit(X, y, qid=list("aabb"))
     ranker.partial_fit(X[:2], [2, 2], qid=["1", "1"])
-    with pytest.raises(ValueError, match="one of them 1: 2 rows before, 4 now"):
+    with pytest.raises(ValueError, match="for example 1: 2 rows before, 4 now"):
         ranker.partial_fit(X, y, qid=[1, 1, 1, 1])
 
 
@@ -362,14 +362,14 @@ def test_arguments_of_fit_are_passed_on(shuffled):
     stopping.fit(X, y, qid=qid, **arguments)
     assert len(rounds) == len(stopping.eval_curve_)
     for given, error, message in (
-        ({"position": init_score}, TypeError, "has no keyword 'position'. fit of LGBMRanker takes none"),
+        ({"position": init_score}, TypeError, "has no keyword 'position'. LGBMRanker.fit does not accept it"),
         ({"init_score": init_score[:3]}, ValueError, "must have one entry per row each"),
         ({"callback": []}, TypeError, "Did you mean 'callbacks'"),
         ({"group": sizes}, TypeError, "has no keyword 'group'. qid= is the query of each row"),
     ):
         with pytest.raises(error, match=message):
             QueryRanker(model).fit(X, y, qid=qid, **given)
-    with pytest.raises(ValueError, match="init_score is known for the rows of X and not for validation rows"):
+    with pytest.raises(ValueError, match="init_score has values for the rows of X but not for the validation rows"):
         stopping.fit(X, y, qid=qid, init_score=init_score)
-    with pytest.raises(TypeError, match="has no keyword 'callbacks'. Models that take callbacks"):
+    with pytest.raises(TypeError, match="has no keyword 'callbacks'. Models that support callbacks"):
         QueryRanker(Ridge()).fit(X, y, qid=qid, callbacks=[])

@@ -28,7 +28,7 @@ from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import ndcg_score
 
 SCORER, CV = get_scorer("ndcg@10"), QueryKFold(3)
-LOST, TORN = "the query of each row must be known", "a list cut in two"
+LOST, TORN = "the query of each row must be known", "an incomplete list"
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_selection_on_torn_queries_is_detected(lgbm, data, with_index, routing):
     with pytest.raises(ValueError, match=TORN):
         RFECV(lgbm, scoring=SCORER).fit(X, y, qid=qid)
     for selector in (SequentialFeatureSelector(lgbm), SequentialFeatureSelector(lgbm, scoring=SCORER)):
-        with pytest.warns(UserWarning, match="(?s)Scoring failed.*cut in two"):
+        with pytest.warns(UserWarning, match="(?s)Scoring failed.*an incomplete"):
             selector.set_params(n_features_to_select=1).fit(X, y, qid=qid)
     with sklearn.config_context(enable_metadata_routing=False), pytest.raises(ValueError, match="routing is off"):
         RFECV(lgbm, cv=CV, scoring=SCORER).fit(*with_index)  # this converts y to an array
@@ -303,7 +303,7 @@ SPLITTING = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:.*chooses its parameters by an objective of its own")
+@pytest.mark.filterwarnings("ignore:.*chooses its parameters by its own row-wise objective")
 @pytest.mark.parametrize("model", SPLITTING, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("routed", [False, True])
 def test_inner_splitters_get_the_queries(model, routed, data):
@@ -329,7 +329,7 @@ def test_inner_splitters_get_the_queries(model, routed, data):
 def test_a_splitter_that_is_too_deep_is_reported(data, routing):
     X, y, qid = data
     deep = StackingRegressor([("a", RidgeCV(alphas=(0.1, 1.0), cv=CV))], cv=3)
-    with pytest.raises(ValueError, match="QueryRanker hands queries to the splitter of its model") as caught:
+    with pytest.raises(ValueError, match="QueryRanker passes queries to the splitter of its model") as caught:
         QueryRanker(deep).fit(X, y, qid=qid)
     assert "routing is off" not in str(caught.value)
 
@@ -403,7 +403,7 @@ def by_mean(X, y, qid, train, test):
 def test_an_inner_step_cannot_request_queries(routed, data):
     X, y, qid = data
     with sklearn.config_context(enable_metadata_routing=routed):
-        with pytest.raises(ValueError, match="A step inside QueryRanker asks for the queries"):
+        with pytest.raises(ValueError, match="A step inside QueryRanker requests the queries"):
             QueryRanker(make_pipeline(Routed(), Ridge())).fit(X, y, qid=qid)
 
 
@@ -412,5 +412,5 @@ def test_a_query_column_among_the_features_is_reported(lgbm, data):
     X, y, qid = data
     frame = pd.DataFrame(X, columns=[*"abcd"])
     lgbm.fit(frame, y, qid=qid)
-    with pytest.warns(RankingWarning, match="X has a column 'qid', and LightGBM learns from it"):
+    with pytest.warns(RankingWarning, match="X has a column 'qid', and LightGBM uses it as a feature"):
         lgbm.fit(frame.assign(qid=np.arange(len(y))), y, qid=qid)

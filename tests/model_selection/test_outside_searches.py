@@ -121,8 +121,8 @@ def test_the_evaluator_rejects_outside_searches_with_the_call_by_hand(shuffled, 
     models = search_of(NeverFitted(), "alpha"), search_of(QueryRanker(NeverFitted()), NAME, **BY_HAND)
     for search in models:
         name = type(search).__name__
-        call = f"{name}(QueryRanker(model), ..., scoring=get_scorer('ndcg@10'), cv=QueryKFold()).fit(X, y), with a Ser"
-        message = f"takes searches of scikit-learn.*Fit {name} by hand: {re.escape(call)}"
+        call = f"{name}(QueryRanker(model), ..., scoring=get_scorer('ndcg@10'), cv=QueryKFold()).fit(X, y), where y is"
+        message = f"accepts only scikit-learn searches.*Fit {name} by hand: {re.escape(call)}"
         for run in (
             lambda search=search: EVALUATOR.search(search, X, y, qid=qid),
             lambda search=search: EVALUATOR.compare({"a": NeverFitted(), "b": search}, X, y, qid=qid),
@@ -171,7 +171,10 @@ class InSteps(MetaEstimatorMixin, BaseEstimator):
             loop_search(NeverFitted(), "alpha", subsample=0.5),
             "subsample of LoopSearch draws rows.*max_queries",
         ),
-        (InSteps(NeverFitted(), {"alpha": ALPHAS}), "InSteps has no cv and draws rows to test on.*use a search with"),
+        (
+            InSteps(NeverFitted(), {"alpha": ALPHAS}),
+            "InSteps has no cv and draws its test rows at random.*use a search with",
+        ),
     ],
     ids=["subsample", "no cv"],
 )

@@ -56,7 +56,7 @@ def test_each_model_gets_its_arguments(model, expected):
     assert got["X"].ravel().tolist() == list(got["y"]) == [0, 2, 1, 4, 3]
     for name, value in expected.items():
         assert list(got[name]) == value
-        assert name != "group_weight" or got[name].dtype == float, "CatBoost takes no integers"
+        assert name != "group_weight" or got[name].dtype == float, "CatBoost does not accept integer weights"
     in_pipeline = QueryRanker(make_pipeline(StandardScaler(), model)).fit(X, Y, qid=QID, sample_weight=WEIGHT)
     assert list(in_pipeline.estimator_[-1].got_["y"]) == [0, 2, 1, 4, 3]
 
@@ -80,7 +80,7 @@ def test_a_ranker_without_qid_is_an_error(model):
 
 def test_ranker_without_rows():
     for y, given in (([], {}), (np.empty(0), {"qid": []})):
-        with pytest.raises(ValueError, match="^There must be one row at least. Got none.$"):
+        with pytest.raises(ValueError, match="^There must be at least one row. Got none.$"):
             QueryRanker(Ridge()).fit(np.empty((0, 2)), y, **given)
 
 
@@ -218,5 +218,5 @@ def test_lists_copied_by_catboost_are_rejected(wrap, ranking):
     X, y, qid = ranking
     ranker = QueryRanker(wrap(pytest.importorskip("catboost").CatBoostRanker(cat_features=["word"])))
     for fit in (ranker.fit, RankingEvaluator("map").cross_validate):
-        with pytest.raises(ValueError, match=r"Give columns as a tuple.*Got cat_features=\['word'\]"):
+        with pytest.raises(ValueError, match=r"Pass columns as a tuple.*Got cat_features=\['word'\]"):
             fit(*((X, y) if fit == ranker.fit else (ranker, X, y)), qid=qid)

@@ -101,7 +101,7 @@ def test_explicit_times():
     assert evaluator.search(grid, rows, None, time=time).best_score_ == expected
     inside = evaluator.compare({"search": grid}, rows, None, time=time)
     assert inside.results["search"].mean() == {"ndcg@10": expected}
-    with pytest.raises(TypeError, match="The splitter does not take time=. Use QueryTimeSeriesSplit or Global"):
+    with pytest.raises(TypeError, match="The splitter does not use time=. Use QueryTimeSeriesSplit or Global"):
         RankingEvaluator(ONE, cv=KFold(2)).compare({"a": Factors(4)}, rows, None, time=time)
 
 
@@ -173,7 +173,7 @@ def test_recommender_searches():
 def test_a_search_among_the_models_tunes_inside_the_training_rows():
     cv = [next(GlobalTimeSplit(0.25).split(X))]
     search = GridSearchCV(RECOMMENDER, {"estimator__n_factors": [1, 8]})
-    with pytest.raises(ValueError, match="A search inside a training set needs a splitter.*LeaveLastOut"):
+    with pytest.raises(ValueError, match="A nested search needs a splitter.*LeaveLastOut"):
         RankingEvaluator(ONE, cv=cv).compare({"search": search}, X, None)
     report = RankingEvaluator(ONE, cv=CV).compare({"search": search, "eight": Factors(8)}, X, None)
     assert report.results["search"].mean() == report.results["eight"].mean()
@@ -225,7 +225,7 @@ def test_ratings_reach_the_model_and_the_metric():
 @pytest.mark.parametrize("cv", [LeaveLastOut(), GlobalTimeSplit()], ids=repr)
 def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
     y, evaluator = np.ones(len(X)), RankingEvaluator("ndcg@10", cv=cv)
-    message = rf"{type(cv).__name__} cuts users on purpose.*RankingEvaluator\(make_recommender_scorer\('ndcg@10'"
+    message = rf"{type(cv).__name__} splits the interactions.*RankingEvaluator\(make_recommender_scorer\('ndcg@10'"
     calls = {
         "split": lambda: evaluator.split(X, y, qid=X["user_id"]),
         "compare": lambda: evaluator.compare({"a": Ridge()}, X, y, qid=X["user_id"]),
@@ -245,7 +245,11 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
     ("call", "error", "message"),
     [
         (lambda: RankingEvaluator(ONE), ValueError, r"cv=LeaveLastOut\(\) or.*Got cv=5, which keeps users whole"),
-        (lambda: RankingEvaluator(ONE, cv=CV, ties="best"), TypeError, "go into make_recommender_scorer.*Got ties"),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV, ties="best"),
+            TypeError,
+            "pass keywords of metrics to make_recommender_scorer.*Got ties",
+        ),
         (
             lambda: RankingEvaluator([ONE], cv=CV),
             TypeError,
@@ -254,17 +258,17 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
         (
             lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X, None, qid=X["user_id"]),
             TypeError,
-            "qid= is for metrics of rows. The users of a recommender scorer are a column of X",
+            "qid= does not apply to a recommender scorer: its users are a column of X",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X, None, by=X["user_id"]),
             TypeError,
-            r"by= is for metrics of rows.*segments\(by=\{user: value\}\)",
+            r"by= does not apply to a recommender scorer.*segments\(by=\{user: value\}\)",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, sample_weight=np.ones(len(X))),
             TypeError,
-            "sample_weight= is for metrics of rows",
+            "sample_weight= does not apply to a recommender scorer",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, return_train_score=True),
@@ -290,14 +294,14 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
         (
             lambda: RankingEvaluator(ONE, cv=CV).search(HalvingGridSearchCV(RECOMMENDER, {}), X, None),
             ValueError,
-            "'n_samples' draws interactions",
+            "'n_samples' drops interactions",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).compare(
                 {"a": make_pipeline(GridSearchCV(RECOMMENDER, {"estimator__n_factors": [1]}))}, X, None
             ),
             ValueError,
-            "A search inside Pipeline tunes by an objective of its own",
+            "A search inside Pipeline tunes by its own objective",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}), X, None),

@@ -121,7 +121,7 @@ def test_scorers_keep_requests_that_are_not_named(make):
     assert requested(scorer.set_score_request(qid="query")) == {"qid": "query", "sample_weight": "w"}
     assert requested(scorer.set_score_request(sample_weight=False)) == {"qid": "query", "sample_weight": False}
     assert requested(make()) == {"qid": True, "sample_weight": False}
-    with pytest.raises(TypeError, match="take 'qid' and 'sample_weight'. Got groups"):
+    with pytest.raises(TypeError, match="use 'qid' and 'sample_weight'. Got groups"):
         scorer.set_score_request(groups=True)
 
 

@@ -100,7 +100,9 @@ def test_probabilities_give_the_expected_grade(model, n_grades, ranking):
 def test_many_grades_without_probabilities(model, ranking):
     X, y, qid = ranking
     model = sklearn.clone(model).fit(X, y)
-    with pytest.warns(UserWarning, match="neither probabilities nor one decision .* wrap it in CalibratedClassifierCV"):
+    with pytest.warns(
+        UserWarning, match="without probabilities and without a single decision .* wrap it in CalibratedClassifierCV"
+    ):
         found = [*values_at_every_door(model, X, y, qid)]
     assert found == pytest.approx([expected(y, model.predict(X), qid)] * 6, abs=1e-15)
     with warnings.catch_warnings():
@@ -134,9 +136,9 @@ def test_classes_that_are_not_numbers(model):
     """As text, "10" sorts before "9", and scikit-learn takes the last class as positive."""
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["10", "9", "10", "9"]
     for y_true in (y, np.array(y, dtype=object)):
-        with pytest.raises(TypeError, match=r"so these must be numbers, .*encode them before fit. Got classes"):
+        with pytest.raises(TypeError, match=r"so classes must be numbers, .*encode the labels before fit. Got classes"):
             QueryRanker(model).fit(X, y_true).predict(X)
-    with pytest.raises(TypeError, match="so these must be numbers"):
+    with pytest.raises(TypeError, match="so classes must be numbers"):
         make_ranking_scorer(["map"])(model.fit(X, y), X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
 
 

@@ -294,7 +294,7 @@ def test_weights_only_for_the_scorer(shuffled):
         expected = evaluate(y[test], s, qid=qid[test], metrics="map", sample_weight=weight[test]).mean()["map"]
         assert got[0]["test_score"][i] == pytest.approx(expected)
         assert got[1]["test_map"][i] == pytest.approx(expected)
-    with pytest.raises(TypeError, match="take 'qid' and 'sample_weight'. Got weight"):
+    with pytest.raises(TypeError, match="use 'qid' and 'sample_weight'. Got weight"):
         many.set_score_request(weight=True)
 
 

@@ -125,7 +125,7 @@ def test_a_search_that_cannot_be_set_up_is_rejected(shuffled, model):
         lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
     ):
-        with pytest.raises(ValueError, match=rf"A search inside \w+ tunes by an objective of its own.*{WAY_OUT}"):
+        with pytest.raises(ValueError, match=rf"A search inside \w+ tunes by its own row-wise objective.*{WAY_OUT}"):
             call()
 
 
@@ -167,9 +167,9 @@ def test_an_objective_that_ignores_queries_warns(shuffled, scoring):
     X, y, qid = shuffled
     refit = {list: "r2", dict: "a"}.get(type(scoring), True)
     search = GridSearchCV(RANKER, GRID, scoring=scoring, refit=refit)
-    with pytest.warns(UserWarning, match="tunes by scoring=.*knows no queries; leave scoring=None"):
+    with pytest.warns(UserWarning, match="tunes by scoring=.*ignores queries; leave scoring=None"):
         EVALUATOR.compare({"a": make_pipeline(StandardScaler(), search)}, X, y, qid=qid)
-    with pytest.warns(UserWarning, match="knows no queries"):
+    with pytest.warns(UserWarning, match="ignores queries"):
         EVALUATOR.search(search, X, y, qid=qid)
 
 
@@ -184,7 +184,7 @@ def test_a_scoring_function_may_use_queries(with_index):
 @pytest.mark.parametrize("model", [RidgeCV(), LassoCV(), make_pipeline(StandardScaler(), LassoCV())])
 def test_models_that_tune_themselves_warn(shuffled, model):
     X, y, qid = shuffled
-    with pytest.warns(UserWarning, match="chooses its parameters by an objective of its own.*use a GridSearchCV of"):
+    with pytest.warns(UserWarning, match="chooses its parameters by its own row-wise objective.*use a GridSearchCV of"):
         EVALUATOR.compare({"a": model}, X, y, qid=qid)
 
 
@@ -207,7 +207,7 @@ def test_a_search_does_not_try_splitters_or_scorers_of_another(shuffled, name):
 # --- whole queries -------------------------------------------------------------------------------------------
 
 TEARING = [KFold(3), ShuffleSplit(2, random_state=0)]
-TORN = r"A splitter must keep queries whole.*QueryKFold.*tears \d+ of \d+ queries apart"
+TORN = r"A splitter must keep queries whole.*QueryKFold.*splits \d+ of \d+ queries"
 
 
 @pytest.mark.parametrize("cv", TEARING, ids=lambda cv: type(cv).__name__)
@@ -438,7 +438,7 @@ def test_halving_over_rows_is_rejected_at_any_depth(shuffled, model):
         lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
     ):
-        with pytest.raises(ValueError, match="'n_samples' tears queries apart: use resource='max_queries'. Got"):
+        with pytest.raises(ValueError, match="'n_samples' splits queries: use resource='max_queries'. Got"):
             call()
 
 

@@ -104,10 +104,10 @@ def test_both_sizes_of_random_halves(rows):
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        ([*"uuvv"], r"Each query must lie in one cluster.* Got 'u' and 'v' of query 2\.$"),
+        ([*"uuvv"], r"Each query must be in a single cluster.* Got 'u' and 'v' of query 2\.$"),
         ([*"uuv"], r"clusters must have one entry for each of the 4 rows\. Got shape \(3,\)"),
-        (["u", "u", None, None], "clusters must name the user, session or site.* without missing ones"),
-        ([[1], [1], [2], [2]], "clusters must name the user, session or site.* hashable"),
+        (["u", "u", None, None], "clusters must be the user, session or site.* without missing values"),
+        ([[1], [1], [2], [2]], "clusters must be the user, session or site.* hashable"),
         (np.eye(4), r"Got shape \(4, 4\)"),
     ],
 )
@@ -206,7 +206,7 @@ def test_too_many_splits():
 
 
 def test_one_of_several_test_sets_would_be_empty():
-    """Three queries share a time and stay together, so two of the three test sets would begin with them."""
+    """Three queries of one time are on one side, so two of the three test sets would begin with them."""
     with pytest.raises(ValueError, match="a set would be empty"):
         next(QueryTimeSeriesSplit(3, test_size=1).split([[0]] * 6, groups=range(6), time=[0, 1, 2, 2, 2, 3]))
 
@@ -363,7 +363,7 @@ def test_one_split_of_clusters_in_the_index(rows):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda X, y, q: query_train_test_split(X, y), ValueError, "train_test_split of scikit-learn would not raise"),
+        (lambda X, y, q: query_train_test_split(X, y), ValueError, "train_test_split would not raise an error"),
         (lambda X, y, q: query_train_test_split(qid=q), ValueError, "at least one array"),
         (lambda X, y, q: query_train_test_split(X, y, qid="qid"), ValueError, r"pass frame\['qid'\]"),
         (lambda X, y, q: query_train_test_split(X, y, q), ValueError, r"pass qid="),
@@ -373,9 +373,9 @@ def test_one_split_of_clusters_in_the_index(rows):
         (lambda X, y, q: query_train_test_split({"a": 1}, qid=q), TypeError, r"arrays\[0\] must be"),
         (lambda X, y, q: query_train_test_split(X, y, qid=q, groups=q), TypeError, "no keyword 'groups'.*qid= is the"),
         (lambda X, y, q: query_train_test_split(X, y, qid=q, shuffle=False), TypeError, "no keyword 'shuffle'"),
-        (lambda X, y, q: query_train_test_split(X, y, qid=q, test_size=100), ValueError, "not rows, and there are 2"),
-        (lambda X, y, q: query_train_test_split(X, y, qid=[1] * 4), ValueError, "not rows, and there are 1"),
-        (lambda X, y, q: query_train_test_split(X, y, qid=q, clusters=[1, 2, 2, 2]), ValueError, "lie in one cluster"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q, test_size=100), ValueError, "not of rows. There are 2"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=[1] * 4), ValueError, "not of rows. There are 1"),
+        (lambda X, y, q: query_train_test_split(X, y, qid=q, clusters=[1, 2, 2, 2]), ValueError, "in a single cluster"),
     ],
 )  # fmt: skip
 def test_errors_of_one_split(call, error, message):
@@ -405,7 +405,7 @@ def test_leave_one_query_out_tears_clusters_in_the_index():
     pd = pytest.importorskip("pandas")
     levels = [["a", "b", "b"], ["u", "u", "u"]]
     labels = pd.Series([0, 1, 0], index=pd.MultiIndex.from_arrays(levels, names=["qid", "clusters"]))
-    with pytest.raises(ValueError, match="LeaveOneQueryOut leaves out one query, and so tears its cluster"):
+    with pytest.raises(ValueError, match="LeaveOneQueryOut leaves out one query, which splits its cluster"):
         next(LeaveOneQueryOut().split([[0]] * 3, labels))
 
 
@@ -421,5 +421,5 @@ def test_a_fold_needs_a_query():
 
 
 def test_a_seed_without_shuffling_has_no_effect():
-    with pytest.raises(ValueError, match="has an effect with shuffle=True only. Got 0 without"):
+    with pytest.raises(ValueError, match="random_state= needs shuffle=True. Got 0 with"):
         QueryKFold(3, random_state=0)

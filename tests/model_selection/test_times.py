@@ -56,21 +56,21 @@ def test_times_of_several_zones_are_moments():
 @pytest.mark.parametrize(
     ("time", "message"),
     [
-        ([1, 2, 3, 3], r"must have one time.*transform\('min'\)\. Got 1 and 2 of query 'a'"),
+        ([1, 2, 3, 3], r"must have the same time.*transform\('min'\)\. Got 1 and 2 of query 'a'"),
         (
             ["10/2/2020", "9/2/2020"] * 2,
-            r"Text need not sort by time: convert it with pd\.to_datetime\(time\)\. Got '10/2/2020'\.$",
+            r"Text may not sort by time: convert it with pd\.to_datetime\(time\)\. Got '10/2/2020'\.$",
         ),
-        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "without missing ones. Got NaT in row 2"),
+        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "without missing values. Got NaT in row 2"),
         ([1.0, 1.0, np.nan, 2.0], "Got nan in row 2"),
         ([1, 1, None, 2], "time must be the time of each row"),
-        ([True, True, False, False], r"or numbers, without missing ones\. Got True\.$"),
+        ([True, True, False, False], r"or numbers, without missing values\. Got True\.$"),
         ([1, 2], r"time must have one entry for each of the 4 rows\. Got shape \(2,\)"),
         (
             None,
             "QueryTimeSeriesSplit needs the time of each row: pass time= to split or RankingEval.*routing is off",
         ),
-        ([1, 1, 1, 1], "take fewer splits, a smaller gap, or finer times. Got 3 queries at 1 times, n_splits=1"),
+        ([1, 1, 1, 1], "use fewer splits, a smaller gap, or finer times. Got 3 queries at 1 times, n_splits=1"),
     ],
 )
 def test_invalid_times(time, message):
@@ -89,17 +89,17 @@ def test_missing_times_of_pandas():
 @pytest.mark.parametrize(
     ("gap", "time", "message"),
     [
-        (7, DAYS, r"must be a span of time such as np\.timedelta64\(7, 'D'\).* not a number of queries\. Got 7\."),
+        (7, DAYS, r"must be a duration such as np\.timedelta64\(7, 'D'\).* not a number of queries\. Got 7\."),
         (np.timedelta64(1, "D"), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (datetime.timedelta(1), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (-1, np.arange(12), "must be a number >= 0"),
-        (np.timedelta64(-1, "D"), DAYS, "must be a span of time of 0 or more"),
-        (np.timedelta64("NaT", "D"), DAYS, "must be a span of time of 0 or more"),
+        (np.timedelta64(-1, "D"), DAYS, "must be a duration of 0 or more"),
+        (np.timedelta64("NaT", "D"), DAYS, "must be a duration of 0 or more"),
         (np.timedelta64(1, "M"), DAYS, "in weeks or shorter units"),
         (np.int64(7).view("m8"), DAYS, "in weeks or shorter units"),
-        ("7D", DAYS, "must be a span of time such as"),
-        (np.timedelta64(11, "D"), DAYS, "take fewer splits, a smaller gap"),
-        (np.timedelta64(200_000, "D"), DAYS.astype("M8[ns]"), "take fewer splits, a smaller gap"),
+        ("7D", DAYS, "must be a duration such as"),
+        (np.timedelta64(11, "D"), DAYS, "use fewer splits, a smaller gap"),
+        (np.timedelta64(200_000, "D"), DAYS.astype("M8[ns]"), "use fewer splits, a smaller gap"),
     ],
     ids=repr,
 )

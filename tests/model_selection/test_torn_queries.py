@@ -258,7 +258,7 @@ def test_categories_and_texts(ranking):
     with sklearn.config_context(enable_metadata_routing=True):
         SCORER(fitted, X, y, qid=names)
         for ids in (names[::2], names[::2].astype(object), pd.Series(names[::2]), pd.Categorical(names[::2])):
-            with pytest.raises(ValueError, match=r"one of them 'q\d+'"):
+            with pytest.raises(ValueError, match=r"for example 'q\d+'"):
                 SCORER(fitted, X[::2], y[::2], qid=ids)
 
 
@@ -368,8 +368,8 @@ def test_the_query_that_differs_most_is_named():
     labels = y + (qid == "a")
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.raises(
-            ValueError, match="Got 3 of 5 queries with other rows than in fit, one of them 'c': 6 rows in fit, 1 here"
+            ValueError, match="Got 3 of 5 queries with other rows than in fit, for example 'c': 6 rows in fit, 1 here"
         ):
             SCORER(ranker, np.where(qid == "a", X.T + 1, X.T).T[kept], labels[kept], qid=qid[kept])
-        with pytest.raises(ValueError, match="Got 1 of 1 .* one of them 'a': 6 rows in fit, 6 others here"):
+        with pytest.raises(ValueError, match="Got 1 of 1 .* for example 'a': 6 rows in fit, 6 others here"):
             SCORER(ranker, X[:6] + 1, labels[:6], qid=qid[:6])

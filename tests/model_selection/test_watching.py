@@ -161,7 +161,7 @@ def test_on_fold_is_checked_before_any_fit(shuffled):
         lambda: evaluator.cross_validate(Records("/"), X, y, qid=qid, on_fold="print"),
         lambda: evaluator.compare({"a": Records("/")}, X, y, qid=qid, on_fold=[]),
     ):
-        with pytest.raises(TypeError, match="on_fold must be a function of the scores of a fold"):
+        with pytest.raises(TypeError, match="on_fold must be a function that takes a FoldScores"):
             call()
 
 
