@@ -1,4 +1,4 @@
-"""Data to try rankers on."""
+"""Generated data for experiments with rankers."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def make_ranking(
     """Generate queries with documents, features and graded relevance, like `make_regression` for regression.
 
     The relevance of a document is a linear function of its informative features plus noise, cut into grades. Features
-    have an offset of their own in each query, so that they compare only inside it, and half of the informative ones
-    act through their square, so that trees have something to find.
+    have a different offset in each query, so that they are comparable only within a query. Half of the informative
+    features act through their square, so that trees can beat linear models.
 
     Parameters
     ----------
     n_queries : int, default=100
     n_features : int, default=20
     n_informative : int, default=None
-        Features that the relevance depends on, the first ones. None: 5, or all if there are fewer.
+        Number of features that determine the relevance; they come first. None: 5, or all if there are fewer.
     n_documents : (int, int), default=(5, 40)
-        Fewest and most documents of a query; lengths are uniform between them.
+        Minimum and maximum number of documents of a query; numbers are uniform between them.
     grades : sequence of float, default=(0.5, 0.3, 0.13, 0.05, 0.02)
-        Share of each grade 0, 1, ... over all documents; a query may lack any of them.
+        Share of each grade 0, 1, ... over all documents; a query may lack any grade.
     noise : float, default=0.5
-        Standard deviation of the noise, next to a signal of standard deviation 1.
+        Standard deviation of the noise; the signal has standard deviation 1.
     string_qid : bool, default=False
-        Whether query ids are strings such as "q17", else ints.
+        Whether query ids are strings such as "q17" instead of ints.
     shuffle : bool, default=False
         Whether to shuffle the rows, so that rows of a query are not adjacent.
     random_state : int, RandomState instance or None, default=None
@@ -98,13 +98,13 @@ def _signal(informative: NDArray[np.float64], weight: NDArray[np.float64]) -> ND
 
 
 def _shares(grades: ArrayLike) -> NDArray[np.float64]:
-    """Share of each grade, if they are that."""
+    """Check and return the share of each grade."""
     try:
         share = np.asarray(grades, dtype=np.float64)
     except (TypeError, ValueError):  # ragged, or no numbers
         share = np.empty(0)
     if share.ndim != 1 or len(share) < 2 or not (share >= 0).all() or not np.isclose(share.sum(), 1):
-        raise ValueError(f"The 'grades' must be two or more shares that add up to 1. Got {echo(grades)} instead.")
+        raise ValueError(f"'grades' must be two or more shares that add up to 1. Got {echo(grades)} instead.")
     return share
 
 
@@ -118,7 +118,7 @@ def _check_shape(n_queries: Any, n_features: Any, n_informative: Any, n_document
     pair = isinstance(n_documents, (list, tuple, np.ndarray)) and np.shape(n_documents) == (2,)
     if not pair or not all(map(is_count, n_documents)) or n_documents[0] > n_documents[1]:
         raise ValueError(
-            "The 'n_documents' parameter of make_ranking must be the fewest and the most documents of a query, two "
+            "The 'n_documents' parameter of make_ranking must be the minimum and maximum number of documents, two "
             f"ints >= 1 such as (5, 5). Got {echo(n_documents)} instead."
         )
     if not is_real(noise) or noise < 0:

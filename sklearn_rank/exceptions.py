@@ -4,9 +4,9 @@ __all__ = ["RankingWarning"]
 
 
 class RankingWarning(UserWarning):
-    """Warning about data or models: a number was computed, but it may not mean what you think.
+    """Warning about data or models: the result may not mean what it seems to mean.
 
-    ``docs/conventions/misuse.md`` says what the warnings mean and how to silence them.
+    ``docs/conventions/misuse.md`` explains the warnings and how to silence them.
 
     Examples
     --------

@@ -50,37 +50,38 @@ def query_permutation_importance(
     sample_weight: ArrayLike | None = None,
     on_misuse: str = "raise",
 ) -> Any:
-    """Loss of a ranking metric when the values of one feature are shuffled.
+    """Compute the drop of a ranking metric when the values of a feature are shuffled.
 
-    As `sklearn.inspection.permutation_importance`, which shuffles across queries and cannot hand qid to a scorer.
+    Like `sklearn.inspection.permutation_importance`, which shuffles across queries and cannot pass qid to a scorer.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted model, whose scores are those that scorers read; its `predict` needs no qid.
+        Fitted model. Its scores are the same as in scorers; `predict` needs no qid.
     X : ndarray, sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
-        Preferably of queries that the model was not trained on. Not changed.
+        Features, preferably of queries outside the training set. Not modified.
     metric : str, metric function or sequence of them, default="ndcg@10"
-        As `make_ranking_scorer` takes them.
+        Metrics, as for `make_ranking_scorer`.
     scope : {"within", "across"}, default="within"
-        Shuffle a feature among the documents of each query, or among all rows. Within: what the model ranks a query's
-        documents by. A feature that is the same for all documents of a query, such as its length, has importance
-        exactly 0 there, even where the model reads it together with others; "across" shows that.
+        Whether to shuffle a feature among the documents of each query, or among all rows. "within" measures which
+        features order the documents of a query. A feature that is constant within each query, such as its length, then
+        has importance exactly 0, even if the model uses it in interactions; "across" shows such features.
     n_repeats : int, default=5
-        Times each feature is shuffled.
+        Number of shuffles of each feature.
     n_jobs : int or None, default=None
-        Features to shuffle at a time, counted as in joblib. The result does not depend on it.
+        Number of features to shuffle in parallel, counted as in joblib. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        All features are shuffled in the same ways.
+        Seed for the permutations, which are the same for all features.
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        Whether to raise, warn or stay silent if labels or ids look like misuse (``docs/conventions/misuse.md``).
+        Whether to raise an error, warn or do nothing if labels or ids look like misuse
+        (``docs/conventions/misuse.md``).
 
     Returns
     -------
     Bunch or dict of str to Bunch
-        `importances` of shape (n_features, n_repeats), the score less the score after shuffling, higher being more
-        important for errors too; `importances_mean` and `importances_std` of shape (n_features,). A dict where `metric`
-        is a sequence; its keys are names of scorers, such as "neg_rmse".
+        `importances` of shape (n_features, n_repeats): the score minus the score after shuffling; higher means more
+        important, for errors as well. `importances_mean` and `importances_std` of shape (n_features,). If `metric` is a
+        sequence, a dict whose keys are names of scorers, such as "neg_rmse".
 
     Raises
     ------
@@ -143,7 +144,7 @@ def query_permutation_importance(
 
 
 def _shuffle(number: Index, random: np.random.RandomState) -> Index:
-    """Row that each row takes its value from: any of the same query, each order as likely."""
+    """Random permutation of rows within each query; all permutations are equally likely."""
     order = np.empty_like(number)
     order[np.argsort(number, kind="stable")] = np.lexsort((random.random_sample(len(number)), number))
     return order
@@ -153,7 +154,7 @@ def _scores_without(
     scorers: RankingScorers, estimator: Estimator, X: MatrixLike, feature: int, orders: list[Index],
     rows: PreparedMetrics,
 ) -> list[dict[str, float]]:  # fmt: skip
-    """Scores after each way to shuffle one feature."""
+    """Scores after each shuffle of a feature."""
     return [scorers.score_rows(estimator, _with_shuffled(X, feature, order), rows) for order in orders]
 
 
@@ -162,7 +163,7 @@ def _is_frame(X: MatrixLike) -> bool:
 
 
 def _with_shuffled(X: Any, feature: int, order: Index) -> Any:
-    """Copy of X with the values of one feature in another order."""
+    """Copy of X with the values of a feature in another order."""
     # pandas: by position, because names may repeat.
     if hasattr(X, "isetitem"):
         X = X.copy()

@@ -1,4 +1,4 @@
-"""Ranking metrics as the training loops of XGBoost, LightGBM and CatBoost take them."""
+"""Ranking metrics for the training loops of XGBoost, LightGBM and CatBoost."""
 
 from sklearn_rank.boosting._catboost import catboost_metric
 from sklearn_rank.boosting._lightgbm import lightgbm_metric

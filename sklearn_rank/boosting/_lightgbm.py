@@ -14,33 +14,34 @@ from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
 @named_arguments
 def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> LightGBMMetric:
-    """Metric for LightGBM, of whole queries.
+    """Make a metric for LightGBM that evaluates whole queries.
 
     Parameters
     ----------
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
-        As `evaluate` takes them, such as "map@10". Several are computed in one pass.
+        Metrics, as for `evaluate`, such as "map@10". Several metrics are computed in a single pass.
     n_jobs : int or None, default=None
-        Threads to use, counted as in joblib.
+        Number of threads, counted as in joblib.
     **keywords
         Keywords of the metrics, such as `ties` or `gain`.
 
     Returns
     -------
     LightGBMMetric
-        For ``lgb.train(feval=)``, ``lgb.cv(feval=)`` and ``LGBMRanker.fit(eval_metric=)``, alone or in a list. It
-        returns what LightGBM asks for: name, value, and whether higher is better. To stop early by it, switch
-        LightGBM's own metrics off by ``metric="None"``, because training stops by whichever stops improving first.
+        For ``lgb.train(feval=)``, ``lgb.cv(feval=)`` and ``LGBMRanker.fit(eval_metric=)``, by itself or in a list. It
+        returns name, value, and whether higher is better. For early stopping by this metric, switch off LightGBM's own
+        metrics by ``metric="None"``, because training stops as soon as any metric stops improving.
 
     Raises
     ------
     ValueError, TypeError
-        If a metric or keyword is unknown or has a bad value. In training: if the data have no groups; if weights vary
-        inside a query; or if a fold of ``lgb.cv`` tears a query.
+        If a metric or keyword is unknown or has a bad value. During training: if the data have no groups; if weights
+        vary within a query; or if a fold of ``lgb.cv`` splits a query.
 
     Notes
     -----
-    Row weights that are constant in a query weigh the queries. Multiclass predictions rank by the expected grade.
+    Row weights that are constant within a query are weights of the query. Multiclass predictions rank by the expected
+    grade.
 
     Examples
     --------
@@ -50,8 +51,8 @@ def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keyword
     >>> metric
     lightgbm_metric('mrr')
 
-    LightGBM calls it with labels, predictions, weights and sizes of queries, here of two. The first query has its
-    relevant document at rank 2, the second at rank 1:
+    LightGBM calls the metric with labels, predictions, weights and sizes of queries. Here the first of two queries has
+    its relevant document at rank 2, the second at rank 1:
 
     >>> metric(np.array([0, 1, 1, 0]), np.array([2, 1, 2, 1]), None, np.array([2, 2]))
     ('mrr', 0.75, True)
@@ -60,21 +61,21 @@ def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keyword
 
 
 class LightGBMMetric(TrainingMetric):
-    """Metric with the two signatures of LightGBM; made by `lightgbm_metric`."""
+    """Metric with the two signatures of LightGBM; created by `lightgbm_metric`."""
 
     maker = "lightgbm_metric"
 
     def __call__(
         self, first: Any, second: Any, weight: Any = None, group: Any = None, /
     ) -> tuple[str, float, bool] | list[tuple[str, float, bool]]:
-        """Name, value and direction.
+        """Return name, value and direction.
 
         Parameters
         ----------
         first, second : ndarray and Dataset, or two ndarrays
-            Predictions and their data set; or labels and predictions, from LGBMRanker.
+            Predictions and their data set; or labels and predictions if LGBMRanker calls the metric.
         weight, group : ndarray or None, default=None
-            Weight of each row and rows of each query, beside labels and predictions.
+            Weight of each row and number of rows of each query, if LGBMRanker calls the metric.
         """
         if self.value_of is not None:
             ((name, spec),) = self._specs.items()
@@ -85,7 +86,7 @@ class LightGBMMetric(TrainingMetric):
             weight, group = second.get_weight(), second.get_group()
         if group is None:
             raise ValueError(
-                "LightGBM gives queries to a metric where the data have them: lgb.Dataset(X, y, group=...), or "
+                "LightGBM passes queries to a metric only if the data have them: lgb.Dataset(X, y, group=...), or "
                 "LGBMRanker with group= and eval_group=. For a model without queries, use QueryRanker("
                 f"LGBMRegressor(...), eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, "
                 "eval_set=(X_valid, y_valid, qid_valid)). Got data without group."
@@ -97,7 +98,7 @@ class LightGBMMetric(TrainingMetric):
 
 
 def _refuse_torn(dataset: Any) -> None:
-    """Refuse a subset of rows, such as a fold, that holds some rows of a query and not the others."""
+    """Refuse a subset of rows, such as a fold, that contains only some rows of a query."""
     used, full = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
     if used is None or full is None or full.get_group() is None:
         return

@@ -1,4 +1,4 @@
-"""Metrics by name, evaluated round after round on data sets that are checked, grouped and prepared once."""
+"""Metrics by name, evaluated in each round on data sets that are checked, grouped and prepared once."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ from sklearn_rank._utils.typing import Array
 class TrainingMetric:
     """One or several metrics of a training loop.
 
-    Two are equal if they are of one library and compute the same. A copy or a pickle keeps no rows.
+    Two objects are equal if they are for the same library and compute the same metrics. A copy or a pickle keeps no
+    rows.
     """
 
     maker: str
-    """Public function that makes it."""
+    """Public function that creates the metric."""
 
     value_of: Callable[[Any], float] | None = None
-    """Value of predictions for validation rows that early stopping knows; None: of the rows that the library gives."""
+    """Value of predictions for the validation rows of early stopping; None: for the rows that the library passes."""
 
     def __init__(self, metrics: MetricsLike, n_jobs: int | None, keywords: dict[str, Any]) -> None:
         check_n_jobs(n_jobs)
@@ -54,11 +55,11 @@ class TrainingMetric:
         return one_line(str(next(iter(self._specs.values()))), 100)
 
     def __repr__(self) -> str:
-        """Call that makes it."""
+        """The call that creates this object."""
         return f"{self.maker}({', '.join(map(repr, self._specs))})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether `other` computes the same for the same library."""
+        """Whether `other` computes the same metrics for the same library."""
         return isinstance(other, TrainingMetric) and type(other) is type(self) and other._meaning == self._meaning
 
     def __hash__(self) -> int:
@@ -67,32 +68,34 @@ class TrainingMetric:
 
     @property
     def _meaning(self) -> dict[str, str]:
-        """Each metric with all its keywords, in words."""
+        """Canonical text of each metric, with all its keywords."""
         return {name: spec.meaning for name, spec in self._specs.items()}
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without the rows that were seen."""
+        """State without the stored rows."""
         return {**vars(self), "_seen": SeenRows(self._specs, self._n_jobs)}
 
     def _values(self, prepared: PreparedMetrics, y_score: NDArray[Any]) -> dict[str, float]:
-        """Mean of each metric; each must be defined for some query."""
+        """Mean of each metric; raise if a metric is undefined for all queries."""
         result = prepared.evaluate(y_score)
         n_queries = len(result.qid)
         for name, spec in self._specs.items():
             if math.isnan(spec["replace_undefined_by"]) and result.n_undefined[name] == n_queries:
-                raise ValueError(f"{name} is not defined for any of the {n_queries} queries, so no round is best.")
+                raise ValueError(f"{name} is undefined for all {n_queries} queries, so no round is the best.")
         return result.mean()
 
 
 def scores_of(predictions: NDArray[Any]) -> Array:
-    """One score a row: a prediction, or the expected grade of the probabilities of the grades 0, 1, 2, ..."""
+    """One score per row: a prediction, or the expected grade from probabilities of the grades 0, 1, 2, ..."""
     if predictions.ndim == 1:
         return predictions
     total = predictions.sum(axis=1)
     if not (predictions.min() >= 0 and np.abs(total - 1).max() < 1e-3):
         raise ValueError(
-            "Predictions with a column for each grade rank by the expected grade, so each row must be probabilities. "
-            f"Got rows with sums from {total.min():g} to {total.max():g}: a custom objective gives no probabilities."
+            "Predictions with a column for each grade rank by the expected grade, so the probabilities of each row "
+            "must "
+            f"add up to 1. Got sums from {total.min():g} to {total.max():g}: a custom objective returns no "
+            "probabilities."
         )
     return np.asarray(predictions @ np.arange(predictions.shape[1], dtype=np.float64))
 
@@ -102,9 +105,9 @@ def scores_of(predictions: NDArray[Any]) -> Array:
 
 @dataclass(frozen=True)
 class SeenRowsEntry:
-    """Metrics of the rows of one data set, and the labels, sizes and weights that they were made of.
+    """Prepared metrics for the rows of a data set, and the labels, sizes and weights at that time.
 
-    Arrays that are the owner itself are None, so that the entry does not keep the owner alive.
+    An array that is the owner itself is stored as None, so that the entry does not keep the owner alive.
     """
 
     owner: weakref.ref[Any]
@@ -113,14 +116,14 @@ class SeenRowsEntry:
     prepared: PreparedMetrics
 
     def is_of(self, owner: Any, arrays: tuple[NDArray[Any] | None, ...], label: NDArray[Any]) -> bool:
-        """Whether these are still the rows of the owner: its labels, queries or weights may have been set anew."""
+        """Whether the owner still has the same rows: its labels, queries or weights may have been replaced."""
         same = self.owner() is owner and all(map(_same, self.arrays, arrays))
-        # Labels may have been changed in place.
+        # Labels may have been modified in place.
         return same and np.array_equal(self.label, np.ravel(label))
 
 
 class SeenRows:
-    """Metrics of grouped rows by the object that owns these, for as long as it lives."""
+    """Cache of prepared metrics by the object that owns the rows, for the lifetime of the object."""
 
     def __init__(self, specs: Mapping[str, MetricSpec], n_jobs: int | None) -> None:
         self._specs, self._n_jobs = specs, n_jobs
@@ -130,7 +133,7 @@ class SeenRows:
         self, owner: Any, label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None,
         check: Callable[[], None] = lambda: None,
     ) -> PreparedMetrics:  # fmt: skip
-        """Metrics of the owner's rows; checked, also by `check`, and grouped when they are first asked for."""
+        """Return prepared metrics of the owner's rows; the first call checks (also with `check`) and groups them."""
         key, arrays = id(owner), tuple(None if x is owner else x for x in (label, sizes, weight))
         entry = self._entries.get(key)
         if entry is None or not entry.is_of(owner, arrays, label):
@@ -145,7 +148,7 @@ class SeenRows:
 
 
 def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> Data:
-    """Rows of adjacent queries of these sizes, with one weight a row or one a query, or none."""
+    """Group rows into adjacent queries of the given sizes; weights are by row, by query, or None."""
     y, kept = np.array(column(as_floats(label, "y"))), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
     grouping = Grouping.by_sizes(kept)
     check_shapes(y, y)
@@ -159,8 +162,8 @@ def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any
         of_query = query_weight(weight, grouping)
     except ValueError as error:
         raise ValueError(
-            f"{error} Weights of rows are for training: evaluate on a data set without them, "
-            "or with one weight for all rows of a query."
+            f"{error} Row weights affect only training: evaluate on a data set without weights, "
+            "or with the same weight for all rows of a query."
         ) from None
     return data_of(y, grouping, of_query)
 

@@ -1,4 +1,4 @@
-"""Metrics for XGBoost: `custom_metric=` of train and cv, and the callback that stops by one of them."""
+"""Metrics for XGBoost: `custom_metric=` of train and cv, and the callback for early stopping."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
 @named_arguments
 def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> XGBoostMetric:
-    """Metric for XGBoost, of whole queries.
+    """Make a metric for XGBoost that evaluates whole queries.
 
     Parameters
     ----------
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
-        As `evaluate` takes them, such as "map@10". Several are computed in one pass; XGBoost stops early by the last.
+        Metrics, as for `evaluate`, such as "map@10". Several metrics are computed in a single pass; XGBoost stops early
+        by the last metric.
     n_jobs : int or None, default=None
-        Threads to use, counted as in joblib.
+        Number of threads, counted as in joblib.
     **keywords
         Keywords of the metrics, such as `ties` or `gain`.
 
@@ -38,14 +39,14 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     Raises
     ------
     ValueError, TypeError
-        If a metric or keyword is unknown or has a bad value, or a name has a colon. In training: if the data have no
-        queries; if it trains on several workers, each with some of the queries; or if called by one of its models for
-        scikit-learn.
+        If a metric or keyword is unknown or has a bad value, or a name contains a colon. During training: if the data
+        have no queries; if XGBoost trains on several workers, each with some of the queries; or if one of XGBoost's
+        scikit-learn models calls the metric.
 
     Notes
     -----
-    XGBoost keeps six digits after the point of a metric's value, and names without blanks. Weights of queries weigh
-    them in the mean. Multiclass probabilities rank by the expected grade.
+    XGBoost rounds the value of a metric to six decimals and accepts only names without spaces. Weights of queries are
+    weights in the mean. Multiclass probabilities rank by the expected grade.
 
     Examples
     --------
@@ -66,35 +67,34 @@ def xgboost_early_stopping(
     min_delta: float = 0.0,
     **keywords: Any,
 ) -> Any:
-    """XGBoost's callback for early stopping, with the name and the direction of a metric.
+    """Return XGBoost's callback for early stopping, with the name and the direction of a metric.
 
-    XGBoost minimizes a metric whose name it does not know, such as "mrr@10", unless it is told otherwise; this callback
-    tells it.
+    By default XGBoost minimizes a metric with an unknown name, such as "mrr@10". This callback sets the direction.
 
     Parameters
     ----------
-    metric : str, metric function, callable, dict of str to one of them, or what `xgboost_metric` returned
-        The metric to stop by, which ``custom_metric=`` computes.
+    metric : str, metric function, callable, dict of str to one of them, or a result of `xgboost_metric`
+        Metric for early stopping, which ``custom_metric=`` computes.
     rounds : int
-        Rounds without a better value after which training stops.
+        Training stops after this number of rounds without a better value.
     data_name : str or None, default=None
-        Name of the data set to stop by, as in ``evals=``. None: the last.
+        Name of the data set for early stopping, as in ``evals=``. None: the last data set.
     save_best : bool, default=False
-        Whether the booster is cut after its best round.
+        Whether to drop the trees after the best round.
     min_delta : float, default=0.0
-        Least difference that counts as better.
+        Minimum improvement that counts as better.
     **keywords
-        Keywords of the metric, the same as of `xgboost_metric`.
+        Keywords of the metric, the same as for `xgboost_metric`.
 
     Returns
     -------
     xgboost.callback.EarlyStopping
-        For ``xgb.train(callbacks=)`` and ``xgb.cv(callbacks=)``; for one training.
+        For ``xgb.train(callbacks=)`` and ``xgb.cv(callbacks=)``; valid for a single training.
 
     Raises
     ------
     ValueError, TypeError
-        If the metric is unknown or not one, or `rounds` is not an int >= 1.
+        If the metric is unknown or there are several metrics, or `rounds` is not an int >= 1.
     ImportError
         If XGBoost is not installed.
 
@@ -109,9 +109,9 @@ def xgboost_early_stopping(
     if not isinstance(metric, XGBoostMetric):
         metric = XGBoostMetric(metric, None, keywords)
     elif keywords:
-        raise TypeError(f"The metric has its keywords already. Got {', '.join(keywords)}, too.")
+        raise TypeError(f"metric is already configured; drop the keywords. Got {', '.join(keywords)}.")
     if len(metric._specs) != 1:
-        raise ValueError(f"Training stops by one metric; name it alone. Got {', '.join(metric._specs)}.")
+        raise ValueError(f"Early stopping needs a single metric. Got {', '.join(metric._specs)}.")
     ((name, spec),) = metric._specs.items()
     callback = import_optional("xgboost.callback", extra="rankers", purpose="Early stopping of XGBoost")
     return callback.EarlyStopping(
@@ -121,7 +121,7 @@ def xgboost_early_stopping(
 
 
 class XGBoostMetric(TrainingMetric):
-    """Metric with the signature of XGBoost; made by `xgboost_metric`."""
+    """Metric with the signature of XGBoost; created by `xgboost_metric`."""
 
     maker = "xgboost_metric"
 
@@ -129,37 +129,42 @@ class XGBoostMetric(TrainingMetric):
         super().__init__(metrics, n_jobs, keywords)
         for name in self._specs:
             if ":" in name:
-                raise ValueError(f"XGBoost reads values after a colon, so a name must have none. Got {echo(name)}.")
+                raise ValueError(
+                    f"XGBoost parses values after a colon, so a name must not contain a colon. Got {echo(name)}."
+                )
 
     def __call__(self, predictions: NDArray[Any], data: Any) -> tuple[str, float] | list[tuple[str, float]]:
-        """Name and value.
+        """Return name and value.
 
         Parameters
         ----------
         predictions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            After the link function of the objective.
+            Predictions after the link function of the objective.
         data : DMatrix
-            With qid or group.
+            Data set with qid or group.
         """
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
                 "xgboost_metric is for xgb.train(custom_metric=) and xgb.cv(custom_metric=): the models XGBRanker, "
-                "XGBRegressor and XGBClassifier call a metric with only labels and scores, XGBRanker once a query, "
-                "whose mean it takes with 1.0 for a query of one document. Use QueryRanker(XGBRanker(...), "
+                "XGBRegressor and XGBClassifier call a metric with only labels and scores. XGBRanker calls it once per "
+                "query, "
+                "and counts a query of a single document as 1.0. Use QueryRanker(XGBRanker(...), "
                 f"eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, "
                 f"y_valid, qid_valid)). Got {type(data).__name__}."
             )
         n_workers = sys.modules["xgboost"].collective.get_world_size()
         if n_workers > 1:
             raise ValueError(
-                "On several workers XGBoost averages a Python metric over workers, not over "
-                "queries: train with its own metrics there, and judge the predictions by sklearn_rank.evaluate or "
+                "On several workers XGBoost averages a Python metric over workers, not over queries: train with "
+                "XGBoost's "
+                "own metrics, and evaluate the predictions by sklearn_rank.evaluate or "
                 f"sklearn_rank.spark.evaluate. Got {n_workers} workers."
             )
         indptr = data.get_uint_info("group_ptr")
         if len(indptr) < 2:
             raise ValueError(
-                "XGBoost gives queries to a metric where the data have them: xgb.DMatrix(X, y, qid=qid), rows sorted "
+                "XGBoost passes queries to a metric only if the data have them: xgb.DMatrix(X, y, qid=qid), rows "
+                "sorted "
                 f"by qid. For a model without queries, use QueryRanker(XGBRegressor(...), eval_metric={self._one!r}, "
                 "early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got a "
                 "DMatrix without qid or group."
@@ -172,5 +177,5 @@ class XGBoostMetric(TrainingMetric):
 
 
 def _shown(name: str) -> str:
-    """Name without blanks, at which XGBoost would cut it."""
+    """Name without spaces, because XGBoost truncates a name at a space."""
     return "".join(name.split())

@@ -1,4 +1,4 @@
-"""Splitters of whole queries, an estimator, scorers and an evaluator, which plug ranking into scikit-learn."""
+"""Ranking in scikit-learn: splitters of whole queries, an estimator, scorers and an evaluator."""
 
 from sklearn_rank._evaluator.evaluator import RankingEvaluator
 from sklearn_rank._evaluator.learning_curve import query_learning_curve

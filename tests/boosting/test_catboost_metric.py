@@ -73,13 +73,13 @@ def test_catboost_query_weights():
 
 def test_other_rows_are_refused():
     other = TRAIN[0][:50], TRAIN[1][:50], TRAIN[2][:50], None
-    with pytest.raises(catboost.CatBoostError, match="Give it all pools of eval_set.*Got 50 other rows"):
+    with pytest.raises(catboost.CatBoostError, match="Pass all pools of eval_set.*Got 50 other rows"):
         fit(catboost_metric("map", pool(VALID)), pool(other))
     with pytest.raises(catboost.CatBoostError, match="Got 50 other rows"):
         fit(catboost_metric("map", [pool(VALID), pool(TRAIN)]), pool(other))
     y = [0, 1, 0, 1]
     two = [pool((np.zeros((4, 1)), y, qid, None)) for qid in ([0, 0, 1, 1], [0, 1, 1, 1])]
-    with pytest.raises(ValueError, match="two pools of the same labels"):
+    with pytest.raises(ValueError, match="two pools with the same labels"):
         catboost_metric("map", two)
 
 
@@ -87,13 +87,13 @@ def test_catboost_refuses_pools_without_queries():
     with pytest.raises(TypeError, match="catboost_metric.'map@10', pool.*Got None"):
         catboost_metric("map@10")
     for wrong in ([pool(VALID), VALID[0]], [VALID[0], pool(VALID)], []):
-        with pytest.raises(TypeError, match="with the catboost.Pool with group_id that fit is given"):
+        with pytest.raises(TypeError, match="where pool is the catboost.Pool with group_id"):
             catboost_metric("map", wrong)
     with pytest.raises(ValueError, match="QueryRanker.CatBoostRegressor.*Got a pool without group_id"):
         catboost_metric("map@10", catboost.Pool(TRAIN[0], TRAIN[1]))
-    with pytest.raises(ValueError, match="one eval_metric. Got map, mrr"):
+    with pytest.raises(ValueError, match="single eval_metric. Got map, mrr"):
         catboost_metric(["map", "mrr"], pool(VALID))
-    with pytest.raises(catboost.CatBoostError, match="Got 4 scores a row"):
+    with pytest.raises(catboost.CatBoostError, match="Got 4 scores per row"):
         fit(catboost_metric("map", pool(VALID)), pool(VALID), model=catboost.CatBoostClassifier)
 
 

@@ -135,7 +135,7 @@ def test_lightgbm_weights():
     weighted = by_hand("map@10", stages(booster, VALID[0]), sample_weight=weight)
     assert_allclose(values["valid"]["map@10"], weighted, rtol=1e-12)
     assert weighted != by_hand("map@10", stages(booster, VALID[0]))
-    with pytest.raises(ValueError, match="constant within each.*Weights of rows are for training"):
+    with pytest.raises(ValueError, match="constant within each.*Row weights affect only training"):
         train(lightgbm_metric("map@10"), weight=1.0 + np.arange(len(y)))
 
 
@@ -207,14 +207,14 @@ def test_lightgbm_multiclass_ranks_by_expected_grade():
     grades = [probability @ np.arange(4) for probability in stages(booster, VALID[0], 4)]
     assert_allclose(values["valid"]["map@10"], by_hand("map@10", grades), rtol=1e-12)
     data = Elsewhere([0, 1], [2])
-    with pytest.raises(ValueError, match="must be probabilities"):
+    with pytest.raises(ValueError, match="probabilities of each row must"):
         lightgbm_metric("map@10")(np.array([[2.0, -1], [0, 1]]), data)
 
 
 def test_lightgbm_undefined_rounds_are_never_best():
     """A mean over no query at all is not compared."""
     metric = lightgbm_metric("map", replace_undefined_by=float("nan"))
-    with pytest.raises(ValueError, match="not defined for any of the 2 queries"):
+    with pytest.raises(ValueError, match="undefined for all 2 queries"):
         metric(np.array([1.0, 2, 3]), Elsewhere([0, 0, 0], [1, 2]))
     with pytest.raises(ValueError, match="add up to the 3 rows"):
         metric(np.array([1.0, 2, 3]), Elsewhere([1, 0, 0], [1, 1]))

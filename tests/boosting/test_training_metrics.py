@@ -57,7 +57,7 @@ def test_queries_without_a_defined_value(undefined, of_some, of_none):
     if of_none is not None:
         assert metric(0 * Y, SCORES, None, SIZES)[1] == of_none
         return
-    with pytest.raises(ValueError, match="mrr is not defined for any of the 3 queries"):
+    with pytest.raises(ValueError, match="mrr is undefined for all 3 queries"):
         metric(0 * Y, SCORES, None, SIZES)
 
 
