@@ -1,1 +1,1 @@
-"""Ways in from dictionaries of ids, and for several systems at once."""
+"""Entry points for dictionaries of ids, and for several systems."""

@@ -1,4 +1,4 @@
-"""Metrics of runs and judgements that hold ids of documents."""
+"""Metrics of runs and judgements with document ids."""
 
 from __future__ import annotations
 
@@ -49,61 +49,64 @@ def evaluate_run(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Compute many metrics of a run: documents by query, matched with judgements by their ids.
+    """Compute metrics of a run, matching its documents with judgements by their ids.
 
     Parameters
     ----------
     judgements : mapping, table, Entries or ranx.Qrels
-        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; a table of PyTerrier,
-        ir_measures or BEIR, with columns such as qid, docno and label; what `sklearn_rank.io.read_qrels` returns.
+        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; a table as in PyTerrier,
+        ir_measures or BEIR, with columns such as qid, docno and label; or a result of `sklearn_rank.io.read_qrels`.
     run : mapping, table, Entries or ranx.Run
-        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score) and of
-        hits of search libraries; such a table, with score or rank; what `sklearn_rank.io.read_run` returns. An empty
-        list is a query without retrieved documents.
+        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, where an entry may also be a pair
+        (document, score) or a hit of a search library; a similar table, with score or rank; or a result of
+        `sklearn_rank.io.read_run`. An empty list means that the query has no retrieved documents.
     sample_weight : mapping of query to float, default=None
-        Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
+        Weight of each query in the mean. `sample_weight`, `by` and `clusters` may also be a pandas Series with queries
+        as its index.
     by : mapping of query to value, or of name to such mappings, default=None
-        Attribute of each query, such as its country, for `Evaluation.segments`. Or a pandas frame with queries as its
-        index.
+        Attributes of each query, such as its country, for `Evaluation.segments`. It may also be a pandas frame with
+        queries as its index.
     clusters : mapping of query to value, default=None
-        What each query belongs to, such as a user or a session; intervals and tests of the result allow for that.
+        Cluster of each query, such as a user or a session; intervals and tests of the result account for clusters.
     missing_from_run : {"zero", "drop", "raise"}, default=None
-        Queries of the judgements that the run does not have: keep them, so that metrics count them as zero, leave them
-        out, or raise. None: "zero", with a warning that counts them.
+        How to treat queries of the judgements that the run lacks: keep them, so that metrics count them as zero; leave
+        them out; or raise an error. None: "zero", with a warning that counts them.
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
-        Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
+        How to treat queries of the run without judgements, with the same options. None: "drop", with a warning that
+        counts them.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
-        Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
-        incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
+        How to treat unjudged documents of the run: count them as not relevant, leave them out, or (None) raise an
+        error. Metrics for incomplete judgements, such as bpref, treat them by their own rules, and so does a metric
+        whose name sets this keyword.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win. With
-        ``convention="trec_eval"``, and "ir_measures" for pytrec_eval's numbers, the run is read as trec_eval reads it:
-        scores in single precision, and equal scores by falling document id. Otherwise ``ties="stable"`` is the order of
-        the run.
+        Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it; a keyword in a
+        metric's name takes precedence. With ``convention="trec_eval"``, or "ir_measures" for the numbers of
+        pytrec_eval, the run is read like trec_eval reads it: scores in single precision, and equal scores by decreasing
+        document id. Otherwise ``ties="stable"`` is the order of the run.
 
     Returns
     -------
     Evaluation
-        Queries in the order of the judgements, then queries that only the run has, if they are kept. Their ids are in
-        ``result.qid``.
+        Queries in the order of the judgements, then queries only in the run, if they are kept. ``result.qid`` holds the
+        ids.
 
     Raises
     ------
     ValueError
-        If no query is in both, ids are of one type here and of another there, a list has a document twice, a score or a
-        grade is not finite, or a keyword is not what it must be.
+        If run and judgements have no query in common or have ids of different types, a list has a document twice, a
+        score or a grade is not finite, or a keyword has a bad value.
     TypeError
-        If judgements or run have another form, or a score is no number.
+        If judgements or run have another form, or a score is not a number.
 
     Warns
     -----
     RankingWarning
-        If a query is missing on one side, and it was not said what is done then; if run and judgements seem to be the
-        wrong way round; if hardly a document of several queries is in both, or ids are of two types.
+        If a query is missing on one side and the keyword for it is None; if run and judgements seem to be swapped; if
+        run and judgements have almost no documents in common for several queries; or if ids have two types.
 
     Notes
     -----
-    `sklearn_rank.io.join` of the same run and judgements gives the rows, and counts what was matched.
+    `sklearn_rank.io.join` of the same run and judgements returns the rows and counts the matches.
 
     Examples
     --------
@@ -115,7 +118,7 @@ def evaluate_run(
     >>> evaluate_run(judgements, run, metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
 
-    The same as sets and lists:
+    The same with sets and lists:
 
     >>> evaluate_run(
     ...     {"q1": {"a"}, "q2": {"b"}}, {"q1": ["b", "a"], "q2": ["b", "a"]}, metrics="mrr"
@@ -137,7 +140,7 @@ def evaluate_run(
             duplicates=duplicates, exclude=exclude, document_of=document_of, aggregate=aggregate, **reading,
         )  # fmt: skip
     report(RUN, seen)
-    # What is wrong with the run as a whole shows in its rows as well.
+    # Problems of the whole run also show in its rows.
     found, is_told = [one.check for one in seen], isinstance(run, Entries) and run._told
     kinds = "none" if TURNED in found else "labels ids qid" if is_told or {RISING, CONTRADICTED} & {*found} else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
@@ -150,29 +153,29 @@ def evaluate_run(
 
 AS_TREC_EVAL = {"tie_order": "trec_eval", "float32": True}
 AS_IT_IS = {"tie_order": "input", "float32": False}
-"""How `join` reads the scores of a run."""
+"""Keywords of `join` for reading the scores of a run, by convention."""
 
 
 def reading_of(specs: Mapping[str, MetricSpec]) -> dict[str, Any]:
-    """Keywords of `join` for how the conventions of metrics read the scores of a run.
+    """Return the keywords of `join` that the conventions of the metrics require for the scores of a run.
 
     Raises
     ------
     ValueError
-        If they ask for different ones.
+        If the metrics require different keywords.
     """
     of_trec_eval = [spec["convention"] in BY_DOCUMENT_ID for spec in specs.values()]
     if any(of_trec_eval) and not all(of_trec_eval):
         raise ValueError(
-            "convention='trec_eval' and 'ir_measures' read scores in single precision and equal scores by document id, "
-            "other metrics read the run as it is: pass convention= for all of these metrics, or evaluate them apart. "
+            "convention='trec_eval' and 'ir_measures' read scores in single precision and break ties by document id; "
+            "other metrics read the run unchanged: pass convention= for all metrics, or evaluate them separately. "
             f"Got {', '.join(specs)}."
         )
     return AS_TREC_EVAL if all(of_trec_eval) else AS_IT_IS
 
 
 def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None:
-    """Refuse to keep the places of documents that a metric leaves out.
+    """Refuse to keep the ranks of documents that a metric leaves out.
 
     Raises
     ------
@@ -182,20 +185,20 @@ def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None
     name = next((name for name, spec in specs.items() if spec["unjudged"] == "drop"), None)
     if duplicates == "nonrelevant" and name is not None:
         raise ValueError(
-            "duplicates='nonrelevant' keeps places as unjudged documents, and unjudged='drop' leaves these out; "
-            f"duplicates='first' is the same. Got both for {echo(name)}."
+            "duplicates='nonrelevant' turns duplicates into unjudged documents, which unjudged='drop' leaves out; "
+            f"use duplicates='first', which has the same effect. Got both for {echo(name)}."
         )
 
 
 def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
-    """Values by query; rows of the user have no order here, so they cannot be matched by position.
+    """Return values by query; the rows of the user have no order here, so positions cannot match.
 
     Raises
     ------
     TypeError
-        If it is neither a mapping nor labelled by an index.
+        If the values are neither a mapping nor labeled by an index.
     """
-    # Series and frames of pandas.
+    # pandas Series and frames.
     if hasattr(values, "to_dict") and hasattr(values, "index"):
         values = by_index(values, name)
     wrong = [values]
@@ -215,7 +218,7 @@ def _weight_of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]
     lacking = [query for query in queries if query not in weights]
     if lacking:
         raise ValueError(
-            "sample_weight must have every query that is evaluated. "
+            "sample_weight must have a weight for every evaluated query. "
             f"Got none for {len(lacking)} of {len(queries)}, the first {echo(lacking[0])}."
         )
     return as_floats([weights[query] for query in queries], "sample_weight")[qid.code]
@@ -228,5 +231,5 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
         unsaid = " and ".join(["missing_from_run="] * bool(of_run) + ["missing_from_qrels="] * bool(of_qrels))
         warn_caller(
             f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
-            f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning."
+            f"Pass {unsaid} with 'zero', 'drop' or 'raise' to choose and to silence this warning."
         )

@@ -1,4 +1,4 @@
-"""Lists in place of a system: several runs of it, which are evaluated one by one and make one result."""
+"""Several runs of a system, passed as a list: evaluated separately and combined into one result."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
 
 
 def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = None, qid: Any = None) -> dict[str, Any]:
-    """Systems by name, a list of runs where a list has one dimension more than a system; others as they are.
+    """Return systems by name: a list with one dimension more than a system becomes `Runs`; others are unchanged.
 
-    `data` are labels, judgements or a table, `y_true` labels or a column of the table.
+    `data` holds labels, judgements or a table; `y_true` holds labels or a column of the table.
 
     Raises
     ------
     TypeError
-        If a list may be several runs or the lists of several queries, or has runs and other values.
+        If a list is ambiguous (several runs, or the lists of several queries), or mixes runs with other values.
     """
     n_dimensions, n_rows = _shape_of_system(data if y_true is None else y_true, qid)
     found: dict[str, Any] = {}
@@ -35,13 +35,13 @@ def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = Non
 
 
 class Runs(tuple[Any, ...]):
-    """Several runs of one system."""
+    """Several runs of a system."""
 
     __slots__ = ()
 
 
 def run_by_run(systems: Mapping[str, Any]) -> dict[str, Any]:
-    """Each run by a name of its own: "A [1]" and "A [2]" of a system A."""
+    """Name each run separately: "A [1]" and "A [2]" for a system A."""
     flat: dict[str, Any] = {}
     for name, system in systems.items():
         runs = system if isinstance(system, Runs) else [system]
@@ -50,14 +50,14 @@ def run_by_run(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape_of_system(labels: Any, qid: Any) -> tuple[int, int | None]:
-    """Dimensions and length of the scores of a system, for labels by row or by query and document."""
+    """Number of dimensions and length of a system's scores, for labels by row or by query and document."""
     shape = _shape(labels)
     has_level = "qid" in getattr(getattr(labels, "index", None), "names", ())
     return (1 if qid is not None or has_level else len(shape)), (shape[0] if shape else None)
 
 
 def _shape(x: Any) -> tuple[int, ...]:
-    """Shape of an array, a sparse matrix or nested lists; empty of anything else."""
+    """Shape of an array, a sparse matrix or nested lists; an empty tuple for other types."""
     if hasattr(x, "shape"):
         return tuple(x.shape)
     try:
@@ -67,7 +67,7 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 
 def _are_columns(data: Any, system: Sequence[Any]) -> bool:
-    """Whether these are columns of a table."""
+    """Whether the entries are columns of a table."""
     are_names = bool(system) and all(isinstance(column, str) for column in system)
     return are_names and (all(column in data for column in system) if isinstance(data, Mapping) else is_table(data))
 
@@ -79,7 +79,7 @@ def _are_runs(name: str, system: Sequence[Any], n_dimensions: int, n_rows: int |
     are_results = [isinstance(run, Evaluation) for run in system]
     if any(are_results):
         if not all(are_results):
-            raise TypeError(f"Several runs are a list of results, or of data. Got both for {echo(name)}.")
+            raise TypeError(f"A list of runs must hold either results or data. Got both for {echo(name)}.")
         return True
     are_mappings = [isinstance(run, Mapping) or hint_for(run) == RUN_HINT for run in system]
     if any(are_mappings):
@@ -87,8 +87,8 @@ def _are_runs(name: str, system: Sequence[Any], n_dimensions: int, n_rows: int |
         of_queries = all(are_mappings) and not any(isinstance(next(iter(x.values()), None), Real) for x in lists)
         if not of_queries:
             raise TypeError(
-                "Several runs are a list of runs, each {query: {document: score}}; the lists of several queries are "
-                f"one run, a dict by query. Got {echo(name)}, which may be either."
+                "A list of runs must hold dicts {query: {document: score}}; pass lists of several queries as a single "
+                f"run, a dict by query. Got {echo(name)}, which may be either."
             )
         return True
     shapes = [_shape(run) for run in system]

@@ -1,4 +1,4 @@
-"""Several systems at once: arrays, columns of a table, runs or finished results, compared on the same queries."""
+"""Compare several systems on the same queries: arrays, columns of a table, runs or existing results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
 
 Systems = tuple[dict[str, Evaluation], dict[str, Array]]
-"""Results and scores by row, by the name of the system."""
+"""Results, and scores by row, by the name of the system."""
 
 HOW_TO_CALL = (
     "compare_systems takes labels and a dict of the scores of each system, "
@@ -48,9 +48,9 @@ HOW_TO_CALL = (
     "compare_systems(data, ['bm25', 'lgbm']); judgements and a dict of runs; or a dict of results of evaluate, "
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
-"""What errors about the form of the arguments say."""
+"""How to call `compare_systems`, for errors about the form of the arguments."""
 EVALUATED_BY = {FILE_HINT: "evaluate_table", SPARK_HINT: "spark.evaluate"}
-"""Functions that evaluate a column of data that are no table in memory."""
+"""Functions that evaluate a column of data outside memory."""
 
 
 @named_arguments
@@ -74,47 +74,48 @@ def compare_systems(
     on_misuse: str = "raise",
     **keywords: Any,
 ) -> Comparison:
-    """Compare several systems on the same queries: rows are checked and grouped once for all of them.
+    """Compare several systems on the same queries; rows are checked and grouped only once.
 
     Parameters
     ----------
     data : array-like, table, judgements, dict of str to Evaluation, or Comparison
         Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_table`; judgements
-        for `evaluate_run`; or finished results by the names of the systems, with no other argument but `baseline`,
-        `test` and `correction`.
+        for `evaluate_run`; or existing results by the names of the systems. With results, only the arguments
+        `baseline`, `test` and `correction` are allowed.
     y_score : dict, list of str or frame
-        The scores of each system by its name, like `y_score` of `evaluate`, or a frame with a column for each system;
-        with a table the column, or a list of columns; with judgements the run, like `run` of `evaluate_run`. In a dict
-        a list of any of them, or of results, is several runs of one system, such as runs with other seeds:
-        ``{"A": [run1, run2, run3], "B": run4}``. The value of a query is then its mean over the runs.
+        The scores of each system by its name, like `y_score` of `evaluate`, or a frame with a column for each system.
+        With a table, the column of each system by its name, or a list of columns. With judgements, the run of each
+        system, like `run` of `evaluate_run`. A list as a value of the dict holds several runs of a system, for example
+        with different seeds: ``{"A": [run1, run2, run3], "B": run4}``. The value of a query is then its mean over the
+        runs.
     y_true : array-like or str, default=None
-        Labels, in place of `data`; with a table the column of the labels, by default "label".
+        Labels, instead of `data`; with a table, the column of the labels, by default "label".
     qid : array-like of shape (n_samples,) or str, default=None
-        Query of each row. None: taken from the level "qid" of the index of `y_true`. With a table the column, by
-        default "qid". Runs have their own.
+        Query of each row. None: read from the level "qid" of the index of `y_true`. With a table, the column, by
+        default "qid". Runs contain their queries.
     sample_weight : array-like of shape (n_samples,), str or mapping, default=None
-        Weight of each row's query in the mean, as an array, a column, or by query. Intervals and tests are of the
-        weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
+        Weight of each row's query in the mean, as an array, a column, or by query. Intervals and tests refer to the
+        weighted means; tests other than "t", "randomization" and "bootstrap" do not test weighted means.
     by : array-like of shape (n_samples,), dict, frame, str or list of str, default=None
         Attributes of each row's query, such as its country, in the forms of `evaluate`, `evaluate_table` and
         `evaluate_run`.
     clusters : array-like of shape (n_samples,), dict or str, default=None
-        What each row's query belongs to, such as a user or a session, in the same ways.
+        Cluster of each row's query, such as a user or a session, in the same forms.
     tie_break : array-like of shape (n_samples,) or str, default=None
-        For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+        For metrics with ``ties="stable"``: of equal scores, the higher value ranks first.
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
-        True where there is a document, see `evaluate`.
+        True for documents, False for padding, see `evaluate`.
     baseline : str, default=None
-        System that the others are tested against; a difference is system less baseline. None: the first.
+        System that the others are tested against. A difference is system minus baseline. None: the first system.
     test : str, default="t"
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"
         Correction of the p-values of several systems, see `sklearn_rank.stats.compare_all`.
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        What to do about one object under two names.
+        Whether to raise an error, warn or do nothing if an object has two names.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`, and with matrices `exclude`, see `evaluate`.
+        Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it. With runs also the
+        keywords of `evaluate_run`; with matrices also `exclude`, see `evaluate`.
 
     Returns
     -------
@@ -127,16 +128,16 @@ def compare_systems(
     Raises
     ------
     ValueError
-        If the data are invalid, the baseline is not one of the systems, there is no such test or correction, or
-        finished results differ in metrics, their keywords, queries, labels or weights; if no query can tell the systems
-        apart by any metric; or if two systems are one object, unless `on_misuse` says otherwise. Queries in another
-        order are brought into the order of the first.
+        If the data are invalid; the baseline is not one of the systems; the test or the correction is unknown; existing
+        results differ in metrics, keywords, queries, labels or weights; no query can distinguish the systems by any
+        metric; or two systems are the same object and `on_misuse` is "raise". If results have their queries in another
+        order, they are sorted like the first result.
     TypeError
-        If systems have no names, or finished results come with data.
+        If systems have no names, or existing results come with data.
 
     Examples
     --------
-    The relevant documents of both queries are at rank 2 for one system, and at rank 1 for the other:
+    The first system puts the relevant documents of both queries at rank 2, the second system at rank 1:
 
     >>> from sklearn_rank import compare_systems
     >>> y_true, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
@@ -188,7 +189,7 @@ def compare_systems(
         return _compared(results, by_row, n_runs, plan)
     _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
-        raise TypeError("compare_systems takes the labels once: either as first argument or as y_true=. Got both.")
+        raise TypeError("Pass the labels to compare_systems once: as the first argument or as y_true=. Got both.")
     labels = data if y_true is None else y_true
     if labels is None:
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
@@ -205,23 +206,23 @@ def compare_systems(
 def _compared(
     flat: Mapping[str, Evaluation], by_row: Mapping[str, Array], n_runs: Mapping[str, int], plan: Mapping[str, Any]
 ) -> Comparison:
-    """Comparison of systems of one or several runs, by results of the runs."""
+    """Compare systems with one or several runs, given the results of the runs."""
     results = one_by_system(flat, n_runs)
     _look(results)
     return Comparison(results=results, y_score={name: x for name, x in by_row.items() if name in n_runs}, **plan)
 
 
 def _look(results: Mapping[str, Evaluation]) -> None:
-    """Report that systems were judged unevenly, and that no query can tell them apart."""
+    """Report unevenly judged systems, and queries that cannot distinguish the systems."""
     look_at_judged(SYSTEMS, results)
     look_at_results(SYSTEMS, results)
 
 
-# --- what was given ------------------------------------------------------------------------------------------
+# --- checks of arguments -------------------------------------------------------------------------------------
 
 
 def _are_results(data: Any) -> bool:
-    """Whether these are finished results by name; a dict with one of them must have no other values."""
+    """Whether the data are results by name; raise if a dict mixes results with other values."""
     if isinstance(data, Evaluation) or (
         isinstance(data, (list, tuple)) and any(isinstance(r, Evaluation) for r in data)
     ):
@@ -236,25 +237,25 @@ def _are_results(data: Any) -> bool:
 
 
 def _is_result_or_runs(value: Any) -> bool:
-    """Whether this is a result, or a list that begins with one: several runs."""
+    """Whether a value is a result, or a list that starts with a result (several runs)."""
     first = value[0] if isinstance(value, (list, tuple)) and value else value
     return isinstance(first, Evaluation)
 
 
 def _refuse_data(given: Mapping[str, Any]) -> None:
-    """Refuse arguments that are about data, because finished results were evaluated already."""
+    """Refuse arguments about data, because results are already evaluated."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
-            "Results are evaluated already, so compare_systems takes only baseline=, test= and correction= with them. "
-            f"Got {', '.join(names)}, too."
+            "With existing results, compare_systems accepts only baseline=, test= and correction=. "
+            f"Got also {', '.join(names)}."
         )
 
 
 def _systems(y_score: Any) -> dict[str, Any]:
     """Scores, names of columns or runs, by the name of the system."""
     if hasattr(type(y_score), "collect"):
-        raise TypeError(f"Columns of systems must be in memory: take collect(). Got {type(y_score).__name__}.")
+        raise TypeError(f"Columns of systems must be in memory: call collect() first. Got {type(y_score).__name__}.")
     columns = getattr(y_score, "column_names", None) or getattr(y_score, "columns", None)
     if isinstance(y_score, Mapping):
         systems = dict(y_score)
@@ -274,35 +275,37 @@ def _systems(y_score: Any) -> dict[str, Any]:
 def _refuse_twice(names: Sequence[str]) -> None:
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"Each system needs a column of its own. Got {echo(twice)} twice.")
+        raise ValueError(f"Each system needs its own column. Got {echo(twice)} twice.")
 
 
 def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
-    """Refuse a table and scores by row, which would be matched by position."""
+    """Refuse a table together with scores by row, which could only match by position."""
     if is_table(data) and any(len(np.shape(scores)) == 1 for scores in systems.values()):
         raise TypeError(
             "With a table, y_score names the columns of the scores: compare_systems(data, ['bm25', 'lgbm']), or "
-            f"{{'name': 'column'}}. Got a {type(data).__name__} and scores by row; as arrays take its column of labels."
+            f"{{'name': 'column'}}. Got a {type(data).__name__} and scores by row; to pass arrays, use its column of "
+            "labels."
         )
 
 
 def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
-    """Refuse data that are no table in memory; results of their columns can be compared."""
+    """Refuse data outside memory; the error shows how to compare results of columns."""
     hint = hint_for(data)
     function = EVALUATED_BY.get(hint) if hint else "evaluate_table" * isinstance(data, Iterator)
     if function:
         raise TypeError(
-            "compare_systems reads tables in memory. Evaluate each column, and compare the results: compare_systems({"
+            "compare_systems reads only tables in memory. Evaluate each column, and compare the results: "
+            "compare_systems({"
             f"name: {function}(data, y_score=name) for name in {[*columns.values()]}}}). Got {type(data).__name__}."
         )
 
 
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
-    """Whether documents are listed by query."""
+    """Whether the data are judgements and runs, with documents by query."""
     if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
         raise TypeError(
-            "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
-            f"Got one run, or systems without queries: {echo(systems)}."
+            "compare_systems needs runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
+            f"Got a single run, or systems without queries: {echo(systems)}."
         )
     return hint_for(judgements) == RUN_HINT or any(
         hint_for(run) == RUN_HINT or has_documents(run, "run") for run in systems.values()
@@ -310,14 +313,14 @@ def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
 
 
 def _is_run(run: Any) -> bool:
-    """Whether documents are listed by query, rather than numbers by document."""
+    """Whether a value maps queries to documents, not documents to numbers."""
     if isinstance(run, Mapping):
         return not isinstance(next(iter(run.values()), None), Real)
     return hint_for(run) == RUN_HINT or hasattr(run, "to_dict")
 
 
 def _refuse_rows(**given: Any) -> None:
-    """Refuse arguments with an entry per row, which runs do not have."""
+    """Refuse arguments by row, because runs have no rows."""
     names = [f"{name}=" for name, value in given.items() if value is not None]
     if names:
         raise TypeError(f"Arguments by row do not apply to runs: their keys are the queries. Got {', '.join(names)}.")
@@ -332,7 +335,7 @@ def _check_names(systems: Mapping[Any, Any]) -> None:
 
 
 def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:
-    """Baseline, test and correction, if they are possible."""
+    """Check and return baseline, test and correction."""
     chosen = known_baseline(baseline, systems)
     check_plan("compare_systems", test=test, correction=correction, baseline=chosen)
     return {"baseline": chosen, "test": test, "correction": correction}
@@ -344,7 +347,7 @@ def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction
 def _of_arrays(
     y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
 ) -> Systems:
-    """Systems with an array of scores each."""
+    """Evaluate systems with an array of scores each."""
     if "exclude" in keywords:
         about_rows["exclude"] = keywords["exclude"]
         keywords = {name: value for name, value in keywords.items() if name != "exclude"}
@@ -359,7 +362,7 @@ def _of_columns(
     data: Any, y_score: Mapping[str, str], metrics: MetricsLike, keywords: Mapping[str, Any], *, y_true: Any, qid: Any,
     mask: Any, n_jobs: int | None, **columns: Any,
 ) -> Systems:  # fmt: skip
-    """Systems with a column of scores each in one table; only the named columns are read.
+    """Evaluate systems that are columns of a table; read only the named columns.
 
     Raises
     ------
@@ -391,7 +394,7 @@ def _of_columns(
 
 
 def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
-    """Systems with a run each; they must have the same queries in the end.
+    """Evaluate systems with a run each; raise if their evaluated queries differ.
 
     Raises
     ------
@@ -408,7 +411,7 @@ def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems
 
 
 def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
-    """Result of one run; what is said about it names the system."""
+    """Evaluate a run; add the name of the system to errors and warnings."""
     about = f"This is about the system {echo(name)}."
     with collected_warnings() as messages:
         try:

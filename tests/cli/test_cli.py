@@ -396,7 +396,7 @@ def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
         for duplicates, value in [("first", 1 / 2), ("nonrelevant", 1 / 3)]:
             out = cli(*words, "--duplicates", duplicates, "-m", "mrr", "--format", "json")[0]
             assert [*json.loads(out).values()] == [{"mrr": pytest.approx(value)}]
-    assert "unjudged='drop' leaves these" in cli(*of_files, "-J", "--duplicates", "nonrelevant", code=2)[1]
+    assert "which unjudged='drop' leaves out" in cli(*of_files, "-J", "--duplicates", "nonrelevant", code=2)[1]
     assert "needs the column of documents, doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
 
 

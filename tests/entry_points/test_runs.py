@@ -178,7 +178,7 @@ def test_duplicates_in_all_forms(form, as_entries):
 
 def test_places_that_are_kept_are_not_left_out():
     for keywords in ({"unjudged": "drop"}, {"metrics": "map(unjudged=drop)"}):
-        with pytest.raises(ValueError, match="and unjudged='drop' leaves these out"):
+        with pytest.raises(ValueError, match="which unjudged='drop' leaves out"):
             evaluate_run({"q": ["y"]}, LISTED, duplicates="nonrelevant", **keywords)
 
 
@@ -210,7 +210,7 @@ def test_a_convention_of_document_ids_orders_ties_by_them():
     as_given = join(qrels, run)
     found = evaluate(as_given.y_true, as_given.y_score, qid=as_given.qid, metrics="mrr", convention="trec_eval")
     assert found.mean() == {"mrr": 1}
-    with pytest.raises(ValueError, match=r"pass convention= for all of these metrics.*Got mrr\(.*, map\."):
+    with pytest.raises(ValueError, match=r"pass convention= for all metrics.*Got mrr\(.*, map\."):
         evaluate_run(qrels, run, metrics=["mrr(convention=trec_eval)", "map"])
 
 
@@ -438,7 +438,7 @@ def test_evaluate_run_is_public_and_lazy():
 def test_the_warning_names_the_missing_choice():
     judgements, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
     for said, unsaid in (("missing_from_run", "missing_from_qrels"), ("missing_from_qrels", "missing_from_run")):
-        with pytest.warns(UserWarning, match=rf"\. {unsaid}= with 'zero'"):
+        with pytest.warns(UserWarning, match=rf"\. Pass {unsaid}= with 'zero'"):
             evaluate_run(judgements, run, metrics="map", **{said: "drop"})
 
 

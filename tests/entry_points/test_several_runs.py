@@ -144,7 +144,11 @@ def test_models_with_several_seeds():
         (lambda: no_worse(new=[one := evaluated(A[0]), one], old=evaluated(B[0])), ValueError, "one result twice"),
         (lambda: Evaluation.of_runs(A), TypeError, "a list of results of one system"),
         (lambda: Evaluation.of_runs([]), TypeError, "a list of results of one system"),
-        (lambda: RankingEvaluator("map").compare({"A": []}, A[0][:, None], Y, qid=QID), TypeError, "Got none for 'A'"),
+        (
+            lambda: RankingEvaluator("map").compare({"A": []}, A[0][:, None], Y, qid=QID),
+            TypeError,
+            "list of 'A' is empty",
+        ),
         (lambda: compare_systems(results()).explain("q1", new="A", old="B"), ValueError, "or several runs"),
     ],
 )

@@ -347,7 +347,7 @@ def test_unlike_results_are_refused(rows, what, message):
         ({"groups": 1}, TypeError, "compare_systems has no keyword 'groups'. qid= is the query of each row"),
         ({"qid": None}, ValueError, "pass qid="),
         ({"data": None}, TypeError, "Got no labels"),
-        ({"y_true": [1, 0]}, TypeError, "the labels once"),
+        ({"y_true": [1, 0]}, TypeError, "Pass the labels to compare_systems once"),
         ({"y_score": None}, TypeError, "a dict of the scores of each system, .* Got None as y_score"),
         ({"y_score": {}}, TypeError, "Got no system"),
         ({"y_score": [[1, 2], [2, 1]]}, TypeError, r"a dict of the scores of each system, .* Got \[\[1, 2\]"),
@@ -434,9 +434,9 @@ def test_an_order_of_ties_that_no_metric_reads_is_refused(rows):
 
 def test_finished_results_cannot_be_mixed_and_have_names(rows):
     results = evaluated(rows)
-    with pytest.raises(TypeError, match="evaluated already, .* Got metrics, qid, gain, too"):
+    with pytest.raises(TypeError, match="With existing results, .* Got also metrics, qid, gain"):
         compare_systems(results, qid=rows[2], metrics="map", gain="linear")
-    with pytest.raises(TypeError, match="evaluated already, .* Got y_score, too"):
+    with pytest.raises(TypeError, match="With existing results, .* Got also y_score"):
         compare_systems(results, rows[1])
     for nameless in ([*results.values()], [results["old"], 5], results["old"]):
         with pytest.raises(TypeError, match="a dict of results of evaluate, .* Got results without names"):

@@ -102,8 +102,8 @@ def test_other_columns(table):
     ("change", "kind", "message"),
     [
         ({"y_score": ["old", "neww"]}, ValueError, "Got no 'neww' among"),
-        ({"y_score": ["old", "old"]}, ValueError, "Each system needs a column of its own. Got 'old' twice"),
-        ({"y_score": {"a": "old", "b": "old"}}, ValueError, "Each system needs a column of its own. Got 'old' twice"),
+        ({"y_score": ["old", "old"]}, ValueError, "Each system needs its own column. Got 'old' twice"),
+        ({"y_score": {"a": "old", "b": "old"}}, ValueError, "Each system needs its own column. Got 'old' twice"),
         ({"y_score": ["old", "label"]}, ValueError, "Got 'label' as y_true and as y_score"),
         ({"y_score": ["old", "country"]}, TypeError, r"column 'country' must hold real numbers.*The columns are"),
         ({"qid": "query"}, ValueError, "Got no 'query' among .* Did you mean qid='qid'"),
@@ -183,7 +183,7 @@ def test_queries_that_a_run_lacks(runs):
         (
             lambda j, s: ((j, {str(q): run for q, run in s["new"].items()}), {}),
             TypeError,
-            r"runs by the name of the system, {'bm25': run}.* Got one run",
+            r"runs by the name of the system, {'bm25': run}.* Got a single run",
         ),
         (lambda j, s: ((j, [*s.values()]), {}), TypeError, "judgements and a dict of runs"),
         (lambda j, s: ((j, s), {"qid": [1, 2]}), TypeError, "their keys are the queries. Got qid="),
@@ -209,7 +209,7 @@ def test_the_first_query_of_a_run_may_be_empty():
 
 def test_a_run_without_a_name():
     for run in ({"q": {"a": 1}}, {"q": ["a", "b"]}):
-        with pytest.raises(TypeError, match="takes runs by the name of the system.*Got one run"):
+        with pytest.raises(TypeError, match="needs runs by the name of the system.*Got a single run"):
             compare_systems({"q": {"a"}}, run)
-        with pytest.raises(TypeError, match="takes runs by the name of the system.*Got one run"):
+        with pytest.raises(TypeError, match="needs runs by the name of the system.*Got a single run"):
             compare_systems({"bm25": {"q": ["a"]}}, run)

@@ -50,7 +50,7 @@ def test_metrics_as_measures_in_other_calls():
     qrels, run = collection(0)
     _, other = collection(1)
     report = compare_systems(qrels, {"one": run, "other": other}, metrics=[nDCG @ 5, "map"], convention="ir_measures")
-    with pytest.raises(ValueError, match=r"pass convention= for all of these metrics.*Got nDCG@5, map\."):
+    with pytest.raises(ValueError, match=r"pass convention= for all metrics.*Got nDCG@5, map\."):
         compare_systems(qrels, {"one": run}, metrics=[nDCG @ 5, "map"])
     assert [*report.results["one"].mean()] == ["nDCG@5", "map"]
     assert evaluate_run(qrels, run, metrics={"mine": nDCG @ 5}).mean()["mine"] == report.results["one"].mean()["nDCG@5"]
