@@ -1,1 +1,1 @@
-"""Several systems on the same queries: means, tests, segments, a table for papers."""
+"""Comparison of systems on the same queries: means, tests, segments, a table for papers."""

@@ -1,4 +1,4 @@
-"""Results of `RankingEvaluator`: scores of one model by fold, and models compared on the same queries."""
+"""Results of `RankingEvaluator`: scores of a model by fold, and comparisons of models on the same queries."""
 
 from __future__ import annotations
 
@@ -63,13 +63,14 @@ if TYPE_CHECKING:
 class CrossValidation(ByName[Any]):
     """Scores of each fold, like scikit-learn's `cross_validate`, and of each query.
 
-    Its keys are like a scorer's: ``"test_neg_rmse"`` is negative. Its means are results: ``"rmse"`` is positive.
+    Keys and signs follow the scorers: ``"test_neg_rmse"`` is negative. The means follow the results: ``"rmse"`` is
+    positive.
 
     Attributes
     ----------
     pooled : Evaluation or None
-        Values of the queries that are tested, each scored by models that had not seen it; None where the splitter
-        tests some rows more often than others.
+        Values of the tested queries, each scored by models that were not fitted on it; None if the splitter tests some
+        rows more often than others.
     """
 
     def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None, fold_means: Mapping[str, Array]) -> None:
@@ -77,7 +78,7 @@ class CrossValidation(ByName[Any]):
         self.pooled, self._fold_means = pooled, fold_means
 
     def mean_over_queries(self) -> dict[str, float]:
-        """Mean of each metric over all queries, each query counting once.
+        """Return the mean of each metric over all queries; each query counts once.
 
         Returns
         -------
@@ -86,17 +87,17 @@ class CrossValidation(ByName[Any]):
         Raises
         ------
         ValueError
-            If the splitter tested some rows more often than others.
+            If the splitter tests some rows more often than others.
         """
         if self.pooled is None:
             raise ValueError(
-                "Values of folds can be pooled over queries only if a row is tested once at most, or all rows equally "
-                "often. Got a splitter that tests some rows more often than others."
+                "Values of folds can be pooled over queries only if every row is tested at most once, or all rows "
+                "equally often. Got a splitter that tests some rows more often than others."
             )
         return self.pooled.mean()
 
     def mean_over_folds(self) -> dict[str, float]:
-        """Mean of the scores of the folds, which have about equal numbers of rows but not of queries.
+        """Return the mean of the scores of the folds, which have similar numbers of rows but not of queries.
 
         Returns
         -------
@@ -111,10 +112,10 @@ SUMMARY_COLUMNS = (
     "tied", "lost", P, P_CORRECTED, P_OF_FOLDS, "judged",
 )  # fmt: skip
 FOLD_COLUMNS = ("fold mean", "fold sd", P_OF_FOLDS)
-"""Columns of the summary that there are with folds only."""
+"""Columns of the summary that exist only with folds."""
 
 PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", P_CORRECTED, "won", "lost", "queries")
-"""Columns that are printed; the text for a terminal has the interval in one of them, and a block for each metric."""
+"""Printed columns; in a terminal, the interval is a single column, and each metric has a block."""
 
 
 class ComparisonParts(Protocol):
@@ -130,36 +131,36 @@ class ComparisonParts(Protocol):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], ComparisonParts):
-    """Models on the same queries: of `RankingEvaluator.compare`, by folds, or of `compare_systems`, without.
+    """Models on the same queries, returned by `RankingEvaluator.compare` (with folds) or `compare_systems` (without).
 
-    It is a mapping from models to their `results`, so each function that takes a dictionary of results takes it, such
-    as `stats.compare_all` and the methods `from_results` of Displays.
+    It is a mapping from models to their `results`, so you can pass it to each function that accepts a dict of results,
+    such as `stats.compare_all` and the methods `from_results` of Displays.
 
     Attributes
     ----------
     results : dict of str to Evaluation
-        Values query by query, of each model that failed in no fold; all have the same queries in the same order.
+        Values by query, for each model that did not fail in any fold; all have the same queries in the same order.
     y_score : dict of str to ndarray
-        The scores behind them, in the order of the input: of shape (n_samples,), NaN for rows that no fold tests, or
-        (n_samples, n_repeats) where each row is tested that often. Empty where finished results were compared, and
-        without models of several runs.
+        Scores of the rows, in the order of the input: of shape (n_samples,), NaN for rows that no fold tests, or
+        (n_samples, n_repeats) if each row is tested n_repeats times. Empty if existing results were compared; models
+        with several runs are absent.
     fold_means : dict of str to dict of str to ndarray of shape (n_splits,)
-        Mean of each metric in each fold, of each model; NaN in a fold where it failed. Empty without folds.
+        Mean of each metric in each fold, for each model; NaN if the model failed in the fold. Empty without folds.
     fit_time : dict of str to ndarray of shape (n_splits,)
         Seconds. Empty without folds.
     failures : dict of str to dict of int to str
-        What went wrong, by model and fold.
+        Error messages, by model and fold.
     n_queries : list of (int, int)
-        Queries in the training and the test set of each fold. Empty without folds.
+        Numbers of queries in the training and the test set of each fold. Empty without folds.
     baseline : str
         The model that the others are tested against.
     test, correction : str
         Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
     frozen : tuple of str
-        Models that were not fitted in the folds, because they are a `FrozenEstimator`.
+        Models that are a `FrozenEstimator`, so they were not fitted in the folds.
     judged : dict of str to dict of str to float
-        Mean share of the documents of each model that are judged, by metric, down to its cutoff; without metrics whose
-        share is unknown.
+        Mean share of judged documents of each model, by metric, down to its cutoff; metrics with an unknown share are
+        absent.
     """
 
     results: dict[str, Evaluation]
@@ -187,20 +188,20 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
     @property
     def per_query(self) -> dict[str, dict[str, Array]]:
-        """Values query by query: of each model, each metric."""
+        """Values by query, for each model and metric."""
         return {model: result.per_query for model, result in self.results.items()}
 
     @property
     def judged(self) -> dict[str, dict[str, float]]:
-        """Mean share of the documents of each model that are judged, by metric, as far as it is known."""
+        """Mean share of judged documents of each model, by metric, if known."""
         shares = {model: result.judged for model, result in self.results.items()}
         return {model: mean_shares(of_model) for model, of_model in shares.items()}
 
     @named_arguments
     def significance(self, metric: str) -> PairedTest:
-        """Tests of each model against the baseline over queries, corrected for their number.
+        """Test each model against the baseline over queries, with p-values corrected for the number of models.
 
-        Tests that draw at random draw the same each time.
+        Randomized tests use a fixed seed, so repeated calls return the same result.
 
         Parameters
         ----------
@@ -215,7 +216,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return self._tests(metric, self.baseline)
 
     def _tests(self, metric: str, baseline: str | None) -> PairedTest:
-        """Tests of each model against a baseline, or of all pairs."""
+        """Test each model against a baseline, or all pairs."""
         from sklearn_rank.stats import compare_all
 
         # Misuse was reported when the models were compared.
@@ -227,29 +228,29 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
     @named_arguments
     def summary(self, confidence_level: float = 0.95, *, full: bool = False) -> Table:
-        """Table of the means over queries, how sure they are, and how each model compares with the baseline.
+        """Return a table with the mean of each model over queries, its interval, and the comparison with the baseline.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive; see `Evaluation.confidence_interval`.
         full : bool, default=False
-            Whether to print all columns; else those that decide, at most 100 characters wide. ``to_frame()`` of the
-            table has all columns either way.
+            Whether to print all columns. False: only the decisive columns, at most 100 characters wide. ``to_frame()``
+            of the table always has all columns.
 
         Returns
         -------
         Table
-            A row for each model and metric: the mean over queries with its interval, mean and standard deviation over
-            folds, queries in the mean, undefined queries; the difference, model less baseline, the queries won, tied
-            and lost against it, the p-value over queries, the same corrected for the number of models, and the p-value
-            over folds (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests.
-            One fold has no standard deviation and no p-value over folds; without folds there are no columns of them.
-            Where some documents are not judged, the share that is, down to the cutoff.
-            Printed are the mean with its interval, the difference, the corrected p-value, the queries won and lost,
-            and how many queries are in the mean where these are not all. A note names metrics whose intervals may not
-            keep their level, because values are skewed and queries are few; metrics whose intervals have no width; and
-            differences that are the same for every query.
+            A row for each model and metric, with the mean over queries and its interval; mean and standard deviation
+            over folds; the numbers of queries in the mean and of undefined queries; the difference, model minus
+            baseline; the queries won, tied and lost against the baseline; the p-value over queries, and the same
+            corrected for the number of models; and the p-value over folds (Nadeau and Bengio). If some documents are
+            not judged, the table also has the judged share, down to the cutoff. Pooled and geometric means have no
+            interval and no tests. With a single fold there is no standard deviation and no p-value over folds; without
+            folds the table has no columns for them. The printed table has the mean with its interval, the difference,
+            the corrected p-value, the queries won and lost, and the number of queries in the mean if some are
+            undefined. A note names metrics whose intervals may have a lower level because values are skewed and queries
+            are few, metrics whose intervals have no width, and constant differences.
         """
         means = {model: result.mean() for model, result in self.results.items()}
         intervals = {
@@ -279,7 +280,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
 
     def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
-        """Note under the summary, of its rows and of metrics whose values are skewed."""
+        """Note under the summary; `skewed` holds the metrics with skewed values."""
         from sklearn_rank.stats._paired_test import constant_note  # loads scipy.stats
 
         constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
@@ -297,7 +298,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return {"fold mean": float(means.mean()), "fold sd": float(means.std(ddof=1)) if len(means) > 1 else None}
 
     def _against_baseline(self, metric: str) -> dict[str, dict[str, Any]]:
-        """The columns of the summary about the difference, for each model that is tested."""
+        """Columns of the summary about the difference, for each tested model."""
         if len(self.results) < 2 or metric in self._untested:
             return {}
         tests = self.significance(metric)
@@ -311,7 +312,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         }  # fmt: skip
 
     def _fold_pvalue(self, model: str, other: str, metric: str) -> float | None:
-        """P-value of the corrected test over folds, if there are two or more."""
+        """P-value of the corrected test over folds; None with fewer than two folds."""
         from sklearn_rank.stats import compare_folds  # loads scipy.stats
 
         if len(self.n_queries) < 2:
@@ -322,7 +323,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
     @cached_property
     def _untested(self) -> dict[str, str]:
-        """Why the models are not tested, by metric; the metrics that are tested are left out."""
+        """Reason why a metric is not tested, for each untested metric."""
         reasons = {metric: self._why_untested(metric) for metric in self._metrics}
         return {metric: reason for metric, reason in reasons.items() if reason}
 
@@ -353,7 +354,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
     @property
     def verdict(self) -> str:
-        """The outcome by the first metric, in a sentence that the test allows: "new is better than old"."""
+        """The conclusion of the test of the first metric, as a sentence such as "new is better than old"."""
         return plain(self._heading(self.significance(self._metrics[0]) if self._is_tested else None))
 
     @property
@@ -361,7 +362,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return len(self.results) > 1 and self._metrics[0] not in self._untested
 
     def _heading(self, tests: PairedTest | None) -> Parts:
-        """The verdict by the first metric, in parts that a page shows in colors."""
+        """The verdict by the first metric, in parts for a page with colors."""
         metric = self._metrics[0]
         first = next(iter(self.results.values()))
         means = {model: result[metric] for model, result in self.results.items()}
@@ -369,7 +370,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return verdict(means, self.baseline, outcomes_of(tests), display_name(metric), greater_is_better=up)
 
     def _content(self, options: Options) -> Content:
-        from sklearn_rank._comparison.page import content_of_comparison  # the page is rarely made
+        from sklearn_rank._comparison.page import content_of_comparison  # rarely needed
 
         with collected_findings() as seen:
             look_at_judged(SYSTEMS, self.results)
@@ -385,34 +386,34 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            Attribute that makes the segments, by its name in `compare_systems` or `evaluate`; several make segments of
-            their combinations. None: all attributes. Or a dict from queries to values, for attributes that the results
-            do not have.
+            Name of the attribute that defines the segments, as in `compare_systems` or `evaluate`; several names define
+            segments by combinations of values. None: all attributes. For attributes that the results do not have, pass
+            a dict from queries to values.
         metric : str, default=None
             None: the first.
         confidence_level : float, default=0.95
-            Level of each interval by itself.
+            Level of each single interval.
 
         Returns
         -------
         PairedTest
             A row for each model and segment: ``table``, ``overall``, ``interaction``, ``macro()``, ``to_frame()``.
-            P-values are corrected for the number of rows. They are NaN if a segment is too small for a test, or has no
-            query for which the metric is defined for all models.
+            P-values are corrected for the number of rows. A p-value is NaN if the segment is too small for a test, or
+            the metric is undefined for at least one model in each of its queries.
 
         Raises
         ------
         ValueError
-            If there is no such attribute or metric, one is named as a column of the table, or queries do not count
-            equally in the mean.
+            If there is no such attribute or metric, an attribute has the name of a column of the table, or queries do
+            not have equal weights in the mean.
 
         Notes
         -----
-        That a model is significantly better in one segment and not in another does not say that segments differ: one
-        may only have more queries. Read `interaction`, which tests whether differences from the baseline vary
-        between segments (Welch's ANOVA of the paired differences, see `Evaluation.segments`). And a mean over all
-        queries may favour a model that is worse in every segment if the systems were judged on other queries each
-        (Simpson's paradox); here all are judged on the same ones, but the mean of unpaired logs can fall for it.
+        If a model is significantly better in one segment and not in another, the segments need not differ: the first
+        may only have more queries. Read `interaction`, which tests whether differences from the baseline vary between
+        segments (Welch's ANOVA of the paired differences, see `Evaluation.segments`). If systems are evaluated on
+        different queries, as with unpaired logs, the mean over all queries can favor a system that is worse in every
+        segment (Simpson's paradox). Here all systems are evaluated on the same queries, so this cannot happen.
         """
         first = next(iter(self.results.values()))
         return compare_segments(
@@ -421,7 +422,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         )  # fmt: skip
 
     def worst_queries(self, n: int = 10, *, model: str | None = None, metric: str | None = None) -> Table:
-        """Queries on which a model does worst.
+        """Return the queries with the worst values of a model.
 
         Parameters
         ----------
@@ -445,7 +446,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return self._result(self.baseline if model is None else model).worst_queries(n, metric=metric)
 
     def most_different(self, a: str, b: str, n: int = 10, *, metric: str | None = None) -> Table:
-        """Queries on which two models differ most, the largest difference first.
+        """Return the queries with the largest differences between two models, the largest first.
 
         Parameters
         ----------
@@ -459,7 +460,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         Returns
         -------
         Table
-            Query ids, the value of each model, and their difference, a less b.
+            Query ids, the value of each model, and the difference, a minus b.
 
         Raises
         ------
@@ -477,40 +478,41 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
     @named_arguments
     def explain(self, query: Any, *, new: str, old: str, metric: str | None = None) -> Explanation:
-        """Why two models differ on a query: what each document adds to the difference.
+        """Explain the difference of two models on a query by the contribution of each document.
 
         Parameters
         ----------
         query : id of a query
-            Such as one of `most_different`.
+            For example from `most_different`.
         new, old : str
-            Names of the models; the difference is the new one less the old one.
+            Names of the models. The difference is new minus old.
         metric : str, default=None
             None: the first.
 
         Returns
         -------
         Explanation
-            ``table`` of documents with grade, both ranks, whether they are judged, and contribution; the same as
-            arrays, ``documents``, ``label``, ``ranks`` and ``contribution``; ``to_judge(n)``, ``to_frame()``,
-            ``save(path)``.
+            ``table``: documents with grade, both ranks, whether they are judged, and contribution. ``documents``,
+            ``label``, ``ranks`` and ``contribution`` hold the columns as arrays. It also has ``to_judge(n)``,
+            ``to_frame()`` and ``save(path)``.
 
         Raises
         ------
         ValueError
-            If there is no such model, metric or query, the metric is undefined there, the results do not keep their
-            documents (those that were loaded, of values, batches and subsets), or labels or scores were changed since.
+            If there is no such model, metric or query; the metric is undefined for the query; the results do not
+            contain their documents (loaded results, and results of values, batches and subsets); or labels or scores
+            were modified after the evaluation.
 
         Notes
         -----
-        The value of a metric that is a sum over documents, such as DCG, nDCG, RBP, precision and recall, is cut into
-        what each document adds, so the contributions sum to the difference. Other metrics, such as MAP and MRR, are
-        computed again without each document, in both lists and in the judgements: the contribution is the difference
-        as it is less the difference without it. These effects need not sum to the difference. With ties, ranks and
+        If a metric is a sum over documents, such as DCG, nDCG, RBP, precision and recall, the contribution of a
+        document is its term, so contributions sum to the difference. Other metrics, such as MAP and MRR, are recomputed
+        without each document, in both lists and in the judgements: the contribution is the difference with the document
+        minus the difference without it. Such contributions need not sum to the difference. With ties, ranks and
         contributions are expectations over the orders of tied documents, like the metric.
 
-        Documents have the ids of runs. With arrays and tables they are numbers of rows, counted from 0; with queries by
-        documents, columns.
+        With runs, documents have their ids. With arrays and tables, they are row numbers, counted from 0; with matrices
+        of queries by documents, column numbers.
 
         Examples
         --------
@@ -533,7 +535,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
     @described_as(explain)
     @named_arguments
     def to_judge(self, n: int = 10, *, new: str, old: str, metric: str | None = None) -> Table:
-        """Documents of all queries that are not judged and whose judgement could change a difference most.
+        """Return unjudged documents of all queries whose judgement could change the difference most.
 
         Parameters
         ----------
@@ -543,13 +545,13 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         Returns
         -------
         Table
-            Query, document, both ranks, and the change of the mean difference, new less old, if the document had the
-            highest grade; the largest first. Documents below the cutoff in both are not in it.
+            Query, document, both ranks, and the change of the mean difference, new minus old, if the document had the
+            highest grade; the largest change first. Documents below the cutoff in both lists are left out.
 
         Raises
         ------
         ValueError
-            As `explain`, and if the mean is pooled or geometric.
+            As for `explain`, and if the mean is pooled or geometric.
         """
         return documents_to_judge(self._explained(new, old, metric), n)
 
@@ -610,20 +612,20 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         )  # fmt: skip
 
     def to_frame(self) -> Any:
-        """Values query by query as a pandas DataFrame; needs the extra "pandas".
+        """Return the values by query as a pandas DataFrame; needs the extra "pandas".
 
         Returns
         -------
         pandas.DataFrame
-            Its index is named "qid"; its columns have two levels, model and metric.
+            The name of the index is "qid"; the columns have two levels, model and metric.
         """
         return side_by_side({model: result.to_frame() for model, result in self.results.items()})
 
     def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
-        """Table for a paper: systems by metrics, the best in bold, what differs from the baseline marked.
+        """Return a LaTeX table for a paper: systems by metrics, the best in bold, with marks of significance.
 
-        A tabular with the rules of booktabs, and a note that says test, correction and level; ``summary().to_latex()``
-        has intervals and p-values.
+        The table is a tabular with booktabs rules. A note gives test, correction and level. For intervals and p-values
+        use ``summary().to_latex()``.
 
         Parameters
         ----------
@@ -642,7 +644,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return self._paper_table(confidence_level, digits, marks).to_latex()
 
     def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
-        """The table of `to_latex` in Markdown; ``summary().to_markdown()`` has intervals and p-values.
+        """Return the table of `to_latex` in Markdown; for intervals and p-values use ``summary().to_markdown()``.
 
         Parameters
         ----------
@@ -716,7 +718,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
 
     def _notes_on_evidence(self) -> list[str]:
-        """Metrics that tell in no query, and means without queries whose judgements alone fix the value."""
+        """Notes on metrics without information, and on means without queries that the judgements determine."""
         from sklearn_rank.stats._paired_test import means_without_settled, note_without_settled
 
         first, several = next(iter(self.results.values())), len(self.results) > 1
@@ -744,18 +746,18 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
 
 def look_at_results(door: Door, results: Mapping[str, Evaluation]) -> None:
-    """Report that no query can tell models apart by any metric; one model is not compared."""
+    """Report if no query can distinguish the models by any metric; does nothing for a single model."""
     if len(results) > 1:
         report(door, without_evidence(nothing_by_metric(results)))
 
 
 def look_at_measured(door: Door, results: Mapping[str, Evaluation]) -> None:
-    """Warn that no query can tell a good model from a bad one by any metric."""
+    """Warn if no query can distinguish a good model from a bad model by any metric."""
     report(door, nothing_measured(nothing_by_metric(results), len(next(iter(results.values())).qid)))
 
 
 def look_at_judged(door: Door, results: Mapping[str, Evaluation], on_misuse: str = "raise") -> None:
-    """Report that one of some models was judged far less than another one, by the first metric that shows it."""
+    """Report if a model has far fewer judged documents than another, by the first metric that shows it."""
     if len(results) < 2:
         return
     for metric, meaning in next(iter(results.values())).meaning.items():
@@ -767,7 +769,7 @@ def look_at_judged(door: Door, results: Mapping[str, Evaluation], on_misuse: str
 
 
 def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
-    """The baseline, which must be one of the models; the first model if it is None."""
+    """Check the baseline; None: the first model."""
     known = [*models]
     if baseline is not None and baseline not in known:
         near = difflib.get_close_matches(str(baseline), known)
@@ -779,7 +781,7 @@ def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
 def _check_saved(
     words: Mapping[str, Any], arrays: SavedArrays
 ) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
-    """Models, metrics, queries of the folds and failures of a saved comparison, if the headers fit together."""
+    """Check the header of a saved comparison; return models, metrics, queries of the folds, and failures."""
     from sklearn_rank.stats._compare_all import check_plan  # loads scipy.stats
 
     models, metrics, results = names(words, "models"), names(words, "metrics"), part(words, "results", dict)
@@ -802,7 +804,7 @@ def _check_saved(
     if len(with_scores) not in (0, with_one_run):
         raise ValueError("scores must be of all results of one run or of none")
     if with_scores:
-        # A row has one score or more, and all models have as many.
+        # All models have the same number of scores for each row, at least one.
         n_rows, *n_scores = with_scores[0].shape("y_score")
         for of_model in with_scores:
             of_model.check("y_score", (n_rows, *n_scores[:1]), "f")
@@ -811,22 +813,22 @@ def _check_saved(
 
 @dataclass(frozen=True, repr=False)
 class Summary(PartlyPrinted):
-    """Models, each by each metric, against a baseline: what `Comparison.summary` returns.
+    """Table of models and metrics against a baseline, returned by `Comparison.summary`.
 
-    Printed, and in Markdown, LaTeX and HTML, it has the mean with its interval, the difference from the baseline, the
-    corrected p-value, the queries won and lost, and the number of queries in the mean, in text only where these are
-    not all. The text is at most 100 columns wide: long names of models are shortened. `columns`, `rows` and `to_frame`
-    have everything.
+    The printed, Markdown, LaTeX and HTML forms have the mean with its interval, the difference from the baseline, the
+    corrected p-value, the queries won and lost, and the number of queries in the mean (in text only if some queries are
+    undefined). The text is at most 100 columns wide; long names of models are shortened. `columns`, `rows` and
+    `to_frame` have all columns.
 
     Attributes
     ----------
     columns : tuple of str
     rows : tuple of tuples
-        A row for each model and metric; names as they were given.
+        A row for each model and metric, with unshortened names.
     confidence_level : float
         Level of the intervals.
     n_queries : int
-        Number of queries, also of those that are not in the means.
+        Number of queries, including undefined queries.
     """
 
     printed: tuple[str, ...] = field(default=PRINTED_COLUMNS, kw_only=True)
@@ -834,13 +836,13 @@ class Summary(PartlyPrinted):
     n_queries: int = field(default=0, kw_only=True)
 
     def __str__(self) -> str:
-        """A block for each metric, a line for each model."""
+        """Format a block for each metric, with a line for each model."""
         blocks = groupby(zip(self.rows, self._printed().rows, strict=True), key=lambda pair: pair[0][1])
         texts = [f"{self._head(metric)}\n{self._block([row for _, row in pairs])}" for metric, pairs in blocks]
         return "\n".join(["\n\n".join(texts), *self._note_lines()])
 
     def _head(self, metric: str) -> str:
-        """Name of a metric, and how many queries are in its means where these are not all."""
+        """Name of a metric, and the number of queries in its means if some are undefined."""
         metric_at, queries_at = (self.columns.index(name) for name in ("metric", "queries"))
         counts = [row[queries_at] for row in self.rows if row[metric_at] == metric and row[queries_at] is not None]
         name = shorten(display_name(metric), WIDTH)
@@ -849,19 +851,19 @@ class Summary(PartlyPrinted):
     __repr__ = __str__
 
     def _printed(self) -> Table:
-        """The decisive columns, metrics under the names that the field has for them."""
+        """The decisive columns, with the usual names of metrics."""
         table = super()._printed()
         rows = tuple((model, display_name(metric), *rest) for model, metric, *rest in table.rows)
         return replace(table, rows=rows)
 
     def _block(self, rows: Sequence[tuple[Any, ...]]) -> Table:
-        """One metric, the interval in one column, names of models as long as the line allows."""
+        """Block of a metric, with the interval in a single column, and names of models shortened to fit the line."""
         interval = f"{100 * self.confidence_level:g} % interval"
         names, numbers = [str(row[0]) for row in rows], [with_interval(*row[2:-1]) for row in rows]
 
         def table(width: int) -> Table:
             shortened = [shorten(name, width) for name in names]
-            # Names that would not differ have their number in front.
+            # Shortened names that would be equal get their number as a prefix.
             if len(set(shortened)) < len(names):
                 shortened = [shorten(f"{i} {name}", width) for i, name in enumerate(names, start=1)]
             columns = ("model", "mean", interval, "difference", P_CORRECTED, "won", "lost")

@@ -1,4 +1,4 @@
-"""What the page of a comparison says."""
+"""Content of the page of a comparison."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CORRECTION_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini
 
 
 def content_of_comparison(comparison: Any, options: Options) -> Content:
-    """What the page of a `Comparison` says."""
+    """Content of the page of a `Comparison`."""
     if len(comparison.results) == 1:
         (name,) = comparison.results
         return content_of(comparison.results[name], options._replace(title=options.title or name))
@@ -111,7 +111,7 @@ def _lead(
 
 
 def _sure(row: PairRow) -> str:
-    """How sure a difference is, and on how many queries the system won and lost."""
+    """Interval and p-value of a difference, and the numbers of queries won and lost."""
     known = [f"95 % interval {between(*row.ends, signed=True)}"] if row.ends[0] is not None else []
     known += filter(None, [p_in_words(row.corrected_pvalue)])
     counted = f" It is better on {row.won:,} queries, worse on {row.lost:,}" if row.won is not None else ""
@@ -120,7 +120,7 @@ def _sure(row: PairRow) -> str:
 
 
 def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:
-    """Which systems are better than the baseline, not shown to differ, and worse."""
+    """Systems that are better than the baseline, not shown to differ, and worse."""
     parts: Parts = [("", "Against the baseline "), ("name", baseline), ("", f" ({number(means[baseline])}), ")]
     clauses: list[Parts] = []
     for word, text in (("better", "better"), ("", "not shown to differ"), ("worse", "worse")):
@@ -139,7 +139,7 @@ def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemO
 def _others(
     outcomes: dict[str, dict[str, SystemOutcome]], metrics: Sequence[str], new: str, first: SystemOutcome
 ) -> str:
-    """What the other metrics say."""
+    """Results of the other metrics."""
     said: dict[str, list[str]] = {}
     for metric in metrics:
         found = outcomes[metric].get(new)
@@ -183,7 +183,7 @@ def _means(
 
 
 def difference_of(row: PairRow) -> Difference:
-    """Numbers of a pair as the page draws them."""
+    """Numbers of a pair for the page."""
     p = row.corrected_pvalue
     shown = not math.isnan(p) and p < SHOWN_BELOW
     difference = None if math.isnan(row.difference) else row.difference
@@ -191,7 +191,7 @@ def difference_of(row: PairRow) -> Difference:
 
 
 def _segments(comparison: Any, by: str, *, several: bool) -> SegmentsOfPage:
-    """Differences by the first metric in each segment, and whether they vary."""
+    """Differences by the first metric in each segment, and a test whether they vary."""
     try:
         found = comparison.segments(by)
     except ValueError as error:

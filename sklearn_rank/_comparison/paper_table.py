@@ -1,4 +1,4 @@
-"""A comparison as a table for a paper: a row for each system, a column for each metric, marks of significance."""
+"""Table of a comparison for a paper: rows are systems, columns are metrics, with marks of significance."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class PaperTable:
         return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *rows)) + f"\n\n{markdown_text(self.note)}"
 
     def to_latex(self) -> str:
-        """The table as a tabular with the rules of booktabs, and the note."""
+        """The table as a tabular with booktabs rules, and the note."""
         rows = [[*names, *map(_latex, row)] for names, row in zip(self._names(latex_text), self.cells, strict=True)]
         top = [*self._corner("System"), *map(latex_text, self.metrics)]
         head, *body = (" & ".join(row) + r" \\" for row in [top, *rows])
-        # Letters of any number follow the means, which have equal numbers of decimals.
+        # Marks of any length follow the means, which all have the same number of decimals.
         columns = f"l{'r' * len(self.metrics)}" if not self.has_letters else f"ll{'l' * len(self.metrics)}"
         return "\n".join(
             [
@@ -84,11 +84,11 @@ class PaperTable:
         )  # fmt: skip
 
     def _corner(self, text: str) -> list[str]:
-        """Heads of the columns of names."""
+        """Headers of the columns of names."""
         return [*[""] * self.has_letters, text]
 
     def _names(self, written: Callable[[str], str]) -> list[list[str]]:
-        """Name of each system, after its letter if systems have letters."""
+        """Name of each system, after its letter if there are letters."""
         letters = (
             [[letter] for letter in LETTERS[: len(self.systems)]] if self.has_letters else [[]] * len(self.systems)
         )
@@ -106,19 +106,19 @@ def paper_table(
     more: str = "",
     marks: str = "baseline",
 ) -> PaperTable:
-    """Table of systems by the metrics of `tests`, tested or not; systems without a result failed.
+    """Make the table of systems by the metrics of `tests`; systems without a result failed.
 
-    The note ends with `more`. With ``marks="letters"`` tests are of all pairs, and each mean has the letters of the
-    systems that it is significantly better than.
+    The note ends with `more`. With ``marks="letters"`` all pairs are tested, and the mark of a mean is the letters of
+    the systems that are significantly worse.
     """
     WHAT_MARKS.check("marks", marks, "to_latex and to_markdown")
     by_letters = marks == "letters"
     if by_letters and len(systems) > len(LETTERS):
-        raise ValueError(f"There are letters for {len(LETTERS)} systems. Got {len(systems)} with marks='letters'.")
+        raise ValueError(f"marks='letters' supports up to {len(LETTERS)} systems. Got {len(systems)}.")
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
-    # The mean that is best by chance alone is no best one.
+    # For a metric without information, mark no mean as the best: it would be the best only by chance.
     nothing = nothing_by_metric(results) if len(results) > 1 else {}
     columns = []
     for metric, tested in tests.items():
@@ -148,7 +148,7 @@ def paper_table(
 
 
 def _best(means: Mapping[str, float], higher: bool) -> str:
-    """System with the best mean; one without a mean is not the best."""
+    """System with the best mean; ignores systems without a mean."""
     worst = -np.inf if higher else np.inf
     filled = {name: worst if np.isnan(mean) else mean for name, mean in means.items()}
     return (max if higher else min)(filled, key=filled.__getitem__)
@@ -171,7 +171,7 @@ def _marks(tested: PairedTest, confidence_level: float) -> dict[str, str]:
 
 
 def _letters(tested: PairedTest, systems: Sequence[str], confidence_level: float) -> dict[str, str]:
-    """Letters of the systems that each system is significantly better than, of tests of all pairs."""
+    """For each system, letters of the systems that are significantly worse, by tests of all pairs."""
     worse: dict[str, list[str]] = {}
     for a, b in tested.pairs:
         pair = tested[a, b]
@@ -186,7 +186,7 @@ def _note(
     results: Mapping[str, Evaluation], tests: Mapping[str, PairedTest | None], baseline: str | None, level: float,
     marks: set[str],
 ) -> str:  # fmt: skip
-    """Sentences that say which means, which test, correction and level; without a baseline marks are letters."""
+    """Note with means, test, correction and level; if `baseline` is None, marks are letters."""
     numbers = {metric: numbers_in_means(results.values(), [metric]) for metric in tests}
     over = f"over {next(iter(numbers.values()))} queries"
     if len({*numbers.values()}) > 1:
@@ -218,14 +218,14 @@ def _note(
 
 
 def numbers_in_means(results: Iterable[Evaluation], metrics: Iterable[str]) -> str:
-    """Number of queries in the means, which are not all where a metric is undefined for some: "20 of 100"."""
+    """Number of queries in the means: "20 of 100" if some are undefined."""
     of_each, known = [*results], [*metrics]
     counts = [result.n_in_mean[metric] for result in of_each for metric in known]
     return count_of(counts, len(of_each[0].qid))
 
 
 def count_of(counts: Sequence[int], n_queries: int) -> str:
-    """The least and the most of some numbers of queries, of all that there are: "400", "20 of 100", "2 to 4 of 9"."""
+    """Format the range of numbers of queries: "400", "20 of 100", "2 to 4 of 9"."""
     least, most = min(counts), max(counts)
     some = str(most) if least == most else f"{least} to {most}"
     return some if least == n_queries else f"{some} of {n_queries}"

@@ -1,4 +1,4 @@
-"""Tests of systems in each segment of the queries."""
+"""Tests of systems in each segment of queries."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 MACRO_DIFFERENCE_COLUMNS = (
     "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", P, P_CORRECTED,
 )  # fmt: skip
-"""Columns of the means over segments."""
+"""Columns of the table of means over segments."""
 
 MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error", "df", P, P_CORRECTED)
-"""Columns that are printed."""
+"""Printed columns."""
 
 
 def compare_segments(
@@ -90,7 +90,7 @@ def compare_segments(
 
 
 def _some(pair: Paired, at: Index) -> Paired:
-    """The pair on some of the queries."""
+    """Select queries of a pair."""
     from sklearn_rank.stats._samples import scaled, some
 
     weight = scaled(some(pair.weight, at))
@@ -100,7 +100,7 @@ def _some(pair: Paired, at: Index) -> Paired:
 def _row(
     pair: tuple[str, str], segment: tuple[Any, ...], sample: Paired, options: ComparisonOptions, aligned: Aligned
 ) -> tuple[PairRow, Paired | Unpaired | None]:
-    """Row of a pair in a segment, and the sample if it is tested: of two queries, or clusters, or more."""
+    """Row of a pair in a segment, and the sample if it is tested, which needs two queries or clusters."""
     from sklearn_rank.stats._compare import row_of
     from sklearn_rank.stats._paired_test import PairRow
     from sklearn_rank.stats._samples import exact_mean
@@ -134,7 +134,7 @@ def _macro(
 
 
 def _macro_row(pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned) -> Iterable[Any]:
-    """Numbers of the means over segments up to the p-value."""
+    """Values of a row of means over segments, up to the p-value."""
     from sklearn_rank.stats._proportions import are_rates
     from sklearn_rank.stats._segments import WON_AND_LOST, macro_mean, macro_pvalue, macro_row
 

@@ -1,4 +1,4 @@
-"""The verdict of a comparison in a sentence that its test allows, which print, page and command line share."""
+"""The verdict of a comparison as a sentence, shared by the printed text, the page and the command line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._paired_test import PairedTest
 
 SHOWN_BELOW = 0.05
-"""Corrected p-values below it show a difference."""
+"""Level: a corrected p-value below it shows a difference."""
 
 
 class SystemOutcome(NamedTuple):
-    """A system against the baseline: its gain, positive where it is better, and the corrected p-value."""
+    """A system against the baseline: its gain (positive if better) and the corrected p-value."""
 
     gain: float
     p: float
@@ -28,12 +28,12 @@ class SystemOutcome(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What the test shows."""
+        """Conclusion of the test in words."""
         return ("better" if self.gain > 0 else "worse") if self.is_shown else ""
 
 
 def outcomes_of(tests: PairedTest | None) -> dict[str, SystemOutcome]:
-    """SystemOutcome of each system against the baseline by one metric."""
+    """Outcome of each system against the baseline by a metric."""
     if tests is None:
         return {}
     sign = 1 if tests.greater_is_better else -1
@@ -44,9 +44,9 @@ def verdict(
     means: Mapping[str, float], baseline: str, outcomes: Mapping[str, SystemOutcome], metric: str, *,
     greater_is_better: bool,
 ) -> Parts:  # fmt: skip
-    """Sentence on the systems: which is better of two, or which of several has the best mean.
+    """Make the sentence: which of two systems is better, or which of several has the best mean.
 
-    `means` has those by the first metric, `outcomes` the systems that were tested against the baseline.
+    `means` holds the means by the first metric, `outcomes` the systems that were tested against the baseline.
     """
     others = [name for name in means if name != baseline]
     if len(others) > 1 or baseline not in means:
