@@ -1,6 +1,6 @@
-"""Pictures of results per query, in the style of scikit-learn's Displays; they need the extra "plot".
+"""Plots of results by query, in the style of scikit-learn's Displays; they need the extra "plot".
 
-Each picture is readable in grey: systems differ by line style, marker or hatch as well as by colour.
+Each plot is readable in grayscale: systems differ by line style, marker or hatch as well as by color.
 """
 
 from sklearn_rank.display._critical_difference import CriticalDifferenceDisplay

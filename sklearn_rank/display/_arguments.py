@@ -1,4 +1,4 @@
-"""Rules for the arguments of the Displays."""
+"""Constraints for the arguments of the Displays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHOD_RULES = {
     "n_bins": COUNT,
     "result": RESULT,
 }
-"""Rules of the arguments that have one meaning in all methods of the Displays."""
+"""Constraints of arguments with the same meaning in all methods of the Displays."""
 
 CONSTRUCTOR_RULES = {
     **METHOD_RULES,
@@ -40,21 +40,21 @@ CONSTRUCTOR_RULES = {
     "as_row": BOOL,
     "pvalue": Constraint("between 0 and 1, or None", lambda v: v is None or (is_real(v) and 0 <= v <= 1), ""),
 }
-"""Rules of the arguments of their constructors."""
+"""Constraints of the arguments of constructors."""
 
 
 def points(**columns: ArrayLike | None) -> list[Any]:
-    """Numbers to be drawn, in columns of one dimension and one length; None stays None."""
+    """Convert columns of numbers to 1-D arrays of equal length; None stays None."""
     arrays = [None if x is None else as_floats(x, name) for name, x in columns.items()]
     shapes = {name: x.shape for name, x in zip(columns, arrays, strict=True) if x is not None}
     if len({*shapes.values()}) > 1 or any(len(shape) != 1 or shape[0] == 0 for shape in shapes.values()):
         names, got = " and ".join(columns), " and ".join(map(str, shapes.values()))
-        raise ValueError(f"{names} must be of one dimension and have a number for each point. Got shape {got}.")
+        raise ValueError(f"{names} must be one-dimensional, with a number for each point. Got shape {got}.")
     return arrays
 
 
 def required(x: ArrayLike | None, name: str) -> ArrayLike:
-    """Numbers that must be given."""
+    """Refuse None for required numbers."""
     if x is None:
         raise TypeError(f"{name} must hold real numbers. Got None instead.")
     return x

@@ -1,4 +1,4 @@
-"""Picture of several systems and their significant differences."""
+"""Plot of several systems and their significant differences."""
 
 from __future__ import annotations
 
@@ -31,38 +31,38 @@ from sklearn_rank.stats._paired_test import PairedTest
 from sklearn_rank.stats._significance import ComparisonOptions
 
 BAR, NARROW = 11.0, 3.5
-"""Distance of bars, in points, and the least in small axes."""
+"""Distance of bars in points, and its minimum in small axes."""
 MOST = 0.6
-"""Most of the width of the axes that numbers and bars take."""
+"""Maximum share of the width of the axes for numbers and bars."""
 
 
 @completed
 class CriticalDifferenceDisplay(PredictionsDisplay):
-    """Means of several systems, the best on top, with bars that join systems that may not differ.
+    """Means of several systems, the best on top, with bars that join systems without significant differences.
 
-    A bar joins the systems with a dot on it: no two of them differ significantly once p-values are corrected for the
-    number of pairs. With a baseline there is one bar, of the baseline and all that may not differ from it. Means are
-    drawn, not mean ranks as in the charts of Demšar, so that the picture also says how large a difference is.
+    A bar joins the systems that have a dot on it: no two of them differ significantly after correction for the number
+    of pairs. With a baseline, the only bar joins the baseline and all systems that do not differ significantly from it.
+    The plot shows means, not mean ranks like the diagrams of Demšar, so you can also read the size of a difference.
 
-    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes what it
-    returns.
+    To compare models on queries outside their training sets, pass the result of `RankingEvaluator.compare` to
+    `from_results`.
 
     Parameters
     ----------
     means : dict of str to float
         Mean of each system.
     pvalues : dict of (str, str) to float
-        Corrected p-value of each pair, or with a baseline of each other system and the baseline.
+        Corrected p-value of each pair; with a baseline, of each other system against the baseline.
     alpha : float, default=0.05
-        Systems differ significantly where the p-value is at most this.
+        Systems differ significantly if the p-value is at most `alpha`.
     baseline : str, default=None
         System that the others were compared with. None: all pairs were compared.
     note : str, default=""
-        How p-values were obtained, for the label.
+        Method behind the p-values, for the label.
     intervals : dict of str to (float, float), default=None
-        Confidence interval of the mean of each system; of a system that is not in it there is none.
+        Confidence interval of the mean of each system; a system may be missing.
     confidence_level : float or None, default=None
-        Level of these intervals, for the label.
+        Level of the intervals, for the label.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         return self
 
     def _draw_means(self, ax: Any, size: float, kwargs: dict[str, Any]) -> None:
-        """Dots with their intervals, and the number at the right of each."""
+        """Dots with intervals, and the mean as a number to the right of each."""
         means, rows = np.array([self.means[name] for name in self.order_]), np.arange(len(self.order_))
         ends = [self.intervals.get(name, (np.nan, np.nan)) for name in self.order_]
         low, high = np.where(np.isnan(ends), means[:, None], ends).T
@@ -134,7 +134,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
             ax.annotate(f"{mean:#.3g}", (right, row), (5, 0), textcoords="offset points", va="center", fontsize=size)
 
     def _draw_bars(self, ax: Any, size: float) -> None:
-        """Bars inside the frame, right of the numbers; bars of different rows share a column."""
+        """Bars inside the frame, to the right of the numbers; bars of different rows share a column."""
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
         n_columns = max(columns, default=-1) + 1
@@ -170,7 +170,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         return f"{bars}{whom} ({note}level {self.alpha:g})"
 
     def _groups(self) -> list[list[str]]:
-        """Largest groups without two systems that differ, or the baseline and all that do not differ from it."""
+        """Maximal groups of systems without a significant difference, or the group of the baseline."""
         alike: dict[str, set[str]] = {name: set() for name in self.order_}
         for (a, b), pvalue in self.pvalues.items():
             if pvalue > self.alpha:
@@ -188,17 +188,17 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         cls, test: PairedTest, *, alpha: float = 0.05, intervals: Mapping[str, tuple[float, float]] | None = None,
         ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Picture of what `sklearn_rank.stats.compare_all` returns.
+        """Plot a result of `sklearn_rank.stats.compare_all`.
 
         Parameters
         ----------
         test : PairedTest
-            Of segments the pairs on all queries are drawn.
+            Tests of the systems. For tests of segments, the plot shows the pairs on all queries.
         intervals : dict of str to (float, float), default=None
             Confidence interval of the mean of each system, at the level of the test. None: no intervals.
         """
         if not isinstance(test, PairedTest):
-            raise TypeError(f"test must be what stats.compare_all(...) returns. Got {echo(test)} instead.")
+            raise TypeError(f"test must be a result of stats.compare_all(...). Got {echo(test)} instead.")
         of_all = test.overall
         display = cls(
             of_all.means, {pair: of_all[pair].corrected_pvalue for pair in of_all.pairs}, alpha=alpha,
@@ -213,19 +213,19 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         cls, results: Mapping[str, Any], metric: str | None = None, *, alpha: float = 0.05, ax: Any = None,
         **options: Any,
     ) -> Self:  # fmt: skip
-        """Picture of results on the same queries.
+        """Plot results on the same queries.
 
         Parameters
         ----------
         results : dict of str to Evaluation, or Comparison
             Two systems or more, by name.
         **options
-            Passed to `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
+            Passed to `sklearn_rank.stats.compare_all`, such as `test`, `correction` and `baseline`.
 
         Raises
         ------
         ValueError, TypeError
-            If `compare_all` does not take them.
+            If `compare_all` refuses the results or the options.
         """
         test = compare_all(results, metric=metric, **options)
         return cls.from_test(test, alpha=alpha, intervals=_intervals(results, metric, **options), ax=ax)
@@ -239,18 +239,18 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         options: Mapping[str, Any] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Picture of results.
+        """Plot results.
 
         Parameters
         ----------
         options : dict, default=None
-            Keywords of `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
+            Keywords of `sklearn_rank.stats.compare_all`, such as `test`, `correction` and `baseline`.
         """
         return cls.from_results(results, alpha=alpha, ax=ax, **(options or {}))
 
 
 def _check_pvalues(pvalues: Mapping[Any, Any], means: Mapping[str, float], baseline: str | None) -> None:
-    """Refuse what is no p-value of a pair, and pairs without one, which would pass for different."""
+    """Refuse invalid p-values and pairs, and missing pairs, which would count as different."""
     for pair, pvalue in pvalues.items():
         if not isinstance(pair, tuple) or len(pair) != 2 or not {*pair} <= {*means}:
             raise ValueError(f"pvalues must be of pairs of the systems of means: {echo_all(means)}. Got {echo(pair)}.")
@@ -263,7 +263,7 @@ def _check_pvalues(pvalues: Mapping[Any, Any], means: Mapping[str, float], basel
 
 
 def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], seen: set[str]) -> list[set[str]]:
-    """Maximal groups without two systems that differ: maximal cliques (Bron and Kerbosch, 1973)."""
+    """Maximal groups of systems without a significant difference: maximal cliques (Bron and Kerbosch, 1973)."""
     if not rest and not seen:
         return [group]
     cliques = []
@@ -276,7 +276,7 @@ def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], see
 def _intervals(
     results: Mapping[str, Any], metric: str | None, *, clusters: Any = None, weight: Any = None, **options: Any
 ) -> dict[str, tuple[float, float]]:
-    """Interval of the mean of each system over the queries that are compared."""
+    """Interval of the mean of each system over the compared queries."""
     options = {key: value for key, value in options.items() if key not in ("baseline", "correction")}
     plan = ComparisonOptions(**options)
     aligned = align(results, metric, plan, "compare_all", clusters, weight)
@@ -295,7 +295,7 @@ def _intervals(
 
 
 def _columns(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """A column for each bar from row to row, such that bars in one column do not touch."""
+    """Assign a column to each bar, so that bars in a column do not touch."""
     ends: list[int] = []
     columns = []
     for first, last in spans:

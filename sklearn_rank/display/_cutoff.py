@@ -1,4 +1,4 @@
-"""Picture of a metric against the cutoff."""
+"""Plot of a metric against the cutoff."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from sklearn_rank.display._systems import label_of, line_style
 
 @completed
 class CutoffDisplay(ResultDisplay):
-    """A metric at several cutoffs: mean over queries, with a band of confidence.
+    """A metric at several cutoffs: mean over queries, with a confidence band.
 
-    Plot another system on ``ax=display.ax_`` to compare them, or another metric, such as recall after precision. Bands
-    that overlap do not say that there is no difference: both systems have the same queries, see `DifferenceDisplay`.
+    To compare systems or metrics, plot another display on ``ax=display.ax_``. Overlapping bands do not show that
+    systems are equal, because both systems have the same queries; see `DifferenceDisplay` for the paired difference.
 
     Parameters
     ----------
     k : array-like of shape (n_cutoffs,)
         Cutoffs, ascending.
     mean : array-like of shape (n_cutoffs,)
-        Mean over queries at each of them.
+        Mean over queries at each cutoff.
     low, high : array-like of shape (n_cutoffs,), default=None
-        Confidence interval of each mean, NaN where there is none.
+        Confidence interval of each mean, NaN if there is none.
     confidence_level : float, default=None
         Level of the intervals, for the label.
 
@@ -98,12 +98,12 @@ class CutoffDisplay(ResultDisplay):
 
     @classmethod
     def _metrics_in(cls, result: Evaluation, metric: MetricLike | None = None) -> Sequence[str]:
-        """Names of a metric at the cutoffs of a result.
+        """Return the names of a metric at the cutoffs of a result.
 
         Parameters
         ----------
         metric : str, default=None
-            The metric without its cutoff, such as "ndcg" for "ndcg@1" and "ndcg@5". None: the only one at cutoffs.
+            The metric without its cutoff, such as "ndcg" for "ndcg@1" and "ndcg@5". None: the only metric with cutoffs.
         """
         return names_at_cutoffs(result, metric)
 
@@ -111,12 +111,12 @@ class CutoffDisplay(ResultDisplay):
     def _of_metrics(
         cls, result: Evaluation, names: Sequence[str], *, confidence_level: float | None = 0.95, name: str | None
     ) -> Self:
-        """Display of a metric at cutoffs.
+        """Make the display of a metric at cutoffs.
 
         Parameters
         ----------
         confidence_level : float or None, default=0.95
-            Level of the confidence intervals; means that are pooled or geometric have none. None: no band.
+            Level of the confidence intervals; pooled and geometric means have no interval. None: no band.
         """
         means, low, high = result.mean(), None, None
         specs = [parse_metric(at_k) for at_k in names]
@@ -134,7 +134,7 @@ class CutoffDisplay(ResultDisplay):
         cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", k: Iterable[int] = range(1, 21),
         **keywords: Any,
     ) -> Evaluation:  # fmt: skip
-        """A metric at cutoffs.
+        """Evaluate a metric at cutoffs.
 
         Parameters
         ----------

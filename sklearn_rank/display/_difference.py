@@ -1,4 +1,4 @@
-"""Picture of the differences of two systems per query."""
+"""Plot of the differences of two systems by query."""
 
 from __future__ import annotations
 
@@ -42,48 +42,49 @@ from sklearn_rank.stats._samples import Paired
 
 @completed
 class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
-    """Differences of a system from a baseline, query by query, sorted: how many queries gain and lose, and how much.
+    """Sorted differences of a system from a baseline by query: how many queries gain and lose, and how much.
 
-    A difference is the value of the system less the value of the baseline, also where lower values are better. The
-    broken line is the mean difference, the band around it its confidence interval. Several systems are drawn as a row
-    each: the mean of their differences from the baseline with its interval, and the middle half of the queries.
+    A difference is the value of the system minus the value of the baseline, even if lower values are better. The dashed
+    line is the mean difference; the band around it is the confidence interval. Several systems have a row each, with
+    the mean difference from the baseline, its interval, and the middle half of the queries.
 
-    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes what it
-    returns.
+    To compare models on queries outside their training sets, pass the result of `RankingEvaluator.compare` to
+    `from_results`.
 
     Parameters
     ----------
     difference : array-like of shape (n_queries,)
-        For each query, the value of the system less the value of the baseline; NaN is left out.
+        For each query, the value of the system minus the value of the baseline; NaN is left out.
     qid : array-like of shape (n_queries,), default=None
         Query ids.
     names : tuple of two str, default=("system", "baseline")
         Names of the system and of the baseline.
     confidence_interval : tuple of two float, default=None
-        Interval of the mean difference; NaN where there is none. `from_results` of several systems takes it at the
+        Interval of the mean difference; NaN if there is none. For several systems, `from_results` uses intervals at the
         level of the corrected p-value.
     confidence_level : float or None, default=None
-        Its level, for the label.
+        Level of the interval, for the label.
     pvalue : float, default=None
         P-value of the mean difference.
     note : str, default=""
-        How the p-value was obtained, for the label.
+        Method behind the p-value, for the label.
     as_row : bool, default=False
-        Whether to draw a row with the mean and the middle half of the differences, like several systems have, in place
-        of the difference of each query.
+        Whether to draw a row with the mean and the middle half of the differences, as for several systems, instead of
+        the difference of each query.
     weight : array-like of shape (n_queries,), default=None
-        Weight of each query in the mean difference. Areas and boxes count each query once.
+        Weight of each query in the mean difference. In areas and boxes each query counts once.
 
     Attributes
     ----------
     mean_ : float
         Mean difference.
     n_better_, n_equal_, n_worse_ : int
-        Queries on which the system is better than the baseline, equal to it, worse.
+        Numbers of queries on which the system is better than, equal to and worse than the baseline.
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
     steps_ : list of StepPatch
-        Areas of the positive and of the negative differences; in a row a line of 90 % of them, and a box of half.
+        Areas of the positive and of the negative differences. In a row: a line for 90 % of the differences, and a box
+        for the middle half.
     mean_line_ : Line2D
     band_ : Polygon, Rectangle, ErrorbarContainer or None
         Interval of the mean difference.
@@ -121,7 +122,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         Parameters
         ----------
         **kwargs
-            Passed to Matplotlib's `stairs`, for both areas; in a row to its `errorbar`.
+            Passed to Matplotlib's `stairs`, for both areas; for a row, to its `errorbar`.
 
         Raises
         ------
@@ -131,7 +132,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         defined = ~np.isnan(self.difference)
         d = -np.sort(-self.difference[defined])
         if not len(d):
-            raise ValueError("A picture of differences needs a query with a value in both systems. Got none.")
+            raise ValueError("A plot of differences needs a query with a value in both systems. Got none.")
         ax, self.mean_ = self._open(ax), self._mean(defined)
         n_positive, n_negative = int((d > 0).sum()), int((d < 0).sum())
         self.n_equal_ = len(d) - n_positive - n_negative
@@ -146,7 +147,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         return self
 
     def _draw_areas(self, ax: Any, d: Array, kwargs: dict[str, Any]) -> None:
-        """Areas of the queries that gain and that lose, and their mean with its interval."""
+        """Areas of the queries that gain and lose, and the mean with its interval."""
         above, below = self.names if self.greater_is_better else self.names[::-1]
         n_above, n_below = int((d > 0).sum()), int((d < 0).sum())
         drawn = thin(len(d))
@@ -176,7 +177,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         set_labels(ax, "queries, sorted by difference", self._what())
 
     def _draw_row(self, ax: Any, d: Array, kwargs: dict[str, Any]) -> None:
-        """Mean of the differences with its interval, in a row below those that are there, over the queries' own."""
+        """Draw the mean difference with its interval in a new lowest row, over the differences of queries."""
         rows, mean = [bar for bar in ax.containers if hasattr(bar, "has_xerr")], self.mean_
         if not rows:
             ax.axvline(0, color="0.3", linewidth=0.8)
@@ -197,7 +198,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
             text.set_fontsize(size)
 
     def _what(self) -> str:
-        """What is drawn, for the label of its axis."""
+        """Label of the value axis."""
         better = "" if self.greater_is_better else " (lower is better)"
         return f"difference in {display_name(self.metric)} from {self.names[1]}{better}"
 
@@ -218,7 +219,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         return self.confidence_interval is not None and not np.isnan(self.confidence_interval).any()
 
     def _statistics(self) -> list[str]:
-        """Interval and p-value in words, where there are any."""
+        """Interval and p-value as text, if there are any."""
         texts = []
         if self.confidence_interval is not None and self._has_interval():
             level = "" if self.confidence_level is None else f"{percent(self.confidence_level)} interval "
@@ -233,18 +234,18 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         cls, results: Mapping[str, Evaluation], metric: str | None = None, *, baseline: str | None = None,
         test: str = "t", correction: str | None = "holm", confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Picture of two results or more, queries matched by their ids.
+        """Plot two or more results; queries are matched by their ids.
 
         Parameters
         ----------
         results : dict of str to Evaluation, or Comparison
             Two systems or more, by name.
         metric : str, default=None
-            One of their metrics. None: the only one.
+            A metric of the results. None: the only metric.
         baseline : str, default=None
-            System that is subtracted from each other one. None: the first.
+            System that is subtracted from each of the others. None: the first.
         test : str, default="t"
-            Test of paired queries, see `sklearn_rank.stats.compare`; pooled or geometric means have none.
+            Paired test over queries, see `sklearn_rank.stats.compare`; pooled and geometric means have no test.
         correction : {"holm", "bonferroni", "bh"} or None, default="holm"
             Correction of the p-values of more than two systems.
         confidence_level : float, default=0.95
@@ -253,8 +254,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         Raises
         ------
         ValueError
-            If there are not two systems, they lack the metric or the baseline, their queries are not the same, or no
-            query can tell the systems apart.
+            If there are fewer than two systems, the metric or the baseline is missing, the queries differ, or no query
+            can distinguish the systems.
         """
         if not isinstance(results, Mapping) or len(results) < 2:
             got = (
@@ -280,10 +281,10 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     def _of_two(
         cls, names: tuple[str, str], a: Evaluation, b: Evaluation, metric: str | None, options: Mapping[str, Any]
     ) -> Self:
-        """Display of two systems, not drawn yet."""
+        """Make the display of two systems without drawing it."""
         metric = name_in(b, name_in(a, metric))
         qid, values, others = paired(a, b, metric)
-        # As in `compare`, values that differ by rounding only are equal.
+        # As in `compare`, values that differ only by rounding are equal.
         difference = Paired(values, others).values
         display = cls(
             difference, qid=qid, names=names, metric=metric, greater_is_better=a.greater_is_better[metric],
@@ -291,7 +292,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         )  # fmt: skip
         n_counted = np.count_nonzero(~np.isnan(difference) & (True if a.weight is None else a.weight > 0))
         if a.average[metric] == b.average[metric] == "macro" and n_counted > 1:
-            # What is judged unevenly is said of numbers, not in pictures.
+            # Plots do not warn about unevenly judged systems; calls that return numbers do.
             with collected_findings():
                 tested = compare(a, b, metric=metric, **options)
             if tested.nothing:
@@ -306,12 +307,12 @@ def _queries(n: int) -> str:
 
 
 def _interval(interval: Any) -> tuple[float, float] | None:
-    """The two ends of an interval.
+    """Check and return the two ends of an interval.
 
     Raises
     ------
     ValueError
-        If there are not two.
+        If there are not exactly two ends.
     """
     if interval is None:
         return None
@@ -325,7 +326,7 @@ def _correct(
     displays: Mapping[str, DifferenceDisplay], results: Mapping[str, Evaluation], correction: str | None,
     options: Mapping[str, Any],
 ) -> None:  # fmt: skip
-    """Correct p-values and intervals of several systems, and let each be drawn as a row under a common label."""
+    """Correct p-values and intervals of several systems, and set up a row for each under a common label."""
     tested = {name: display.pvalue for name, display in displays.items() if display.pvalue is not None}
     pvalues = adjust_pvalues([*tested.values()], correction).tolist()
     note = in_words(options["test"], correction)

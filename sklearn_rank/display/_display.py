@@ -1,4 +1,4 @@
-"""Base classes of the Displays: the axes they keep, and the ways from results, predictions and models to a picture."""
+"""Base classes of the Displays: axes, and constructors from results, predictions and models."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from sklearn_rank.display._systems import name_systems
 
 
 class Display:
-    """A picture that `plot` draws, on axes that it keeps."""
+    """A plot that `plot` draws on axes and stores."""
 
     ax_: Any
     figure_: Any
 
     def _open(self, ax: Any, **size: float) -> Any:
-        """Return the axes to draw on, and keep them."""
+        """Return the axes to draw on, and store them."""
         self.ax_ = open_axes(ax, **size)
         self.figure_ = self.ax_.figure
         return self.ax_
 
 
 class PredictionsDisplay(Display):
-    """A picture that is also drawn from labels and scores, of several systems unless a subclass says otherwise."""
+    """A plot that can be made from labels and scores, of several systems unless a subclass differs."""
 
     _drawn_by: ClassVar[str] = "from_results"
-    """Method that draws what `_evaluate` returns; `from_predictions` takes its keywords."""
+    """Method that draws the result of `_evaluate`; `from_predictions` accepts its keywords."""
 
     @classmethod
     def _evaluate(cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", **keywords: Any) -> Any:
-        """Results to draw; `from_predictions` takes the keywords that are named here.
+        """Evaluate the results to draw; `from_predictions` accepts the keywords in this signature.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class PredictionsDisplay(Display):
         cls, y_true: ArrayLike, y_score: Any, *, qid: ArrayLike | None = None, ax: Any = None,
         n_jobs: int | None = None, **keywords: Any,
     ) -> Self:  # fmt: skip
-        """Picture of labels and scores."""
+        """Plot labels and scores."""
         draw = getattr(cls, cls._drawn_by)
         evaluated = take_options(keywords, cls._evaluate)
         drawn = take_options(keywords, draw)
@@ -66,31 +66,31 @@ class PredictionsDisplay(Display):
 
 
 IN_COMMON = ("metric", "greater_is_better", "confidence_level", "n_bins", "ax_", "figure_")
-"""Attributes that are the same for all systems of a picture."""
+"""Attributes that are the same for all systems of a plot."""
 
 
 class SystemDisplay(Display):
-    """A picture of one system; `from_results` draws several on the same axes.
+    """A plot of a single system; `from_results` draws several systems on the same axes.
 
-    Then `systems_` holds the display of each, and attributes that are not the same for all are dicts by system.
+    With several systems, `systems_` holds the display of each, and attributes that differ are dicts by system.
     """
 
     systems_: dict[str, Any]
     _names = True
-    """Whether to name what is drawn: once for several systems."""
+    """Whether to label the system; several systems are labeled together at the end."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let `plot` draw each of several systems."""
+        """Extend `plot` to draw each of several systems."""
         super().__init_subclass__(**options)
         if "plot" in vars(cls):
             setattr(cls, "plot", _plot_each(vars(cls)["plot"]))  # noqa: B010
 
     def _open_for_all(self, ax: Any) -> Any:
-        """The axes given, or those that several systems fit into."""
+        """Return `ax`, or new axes with room for several systems."""
         return ax
 
     def _name_systems(self, *, on_curves: bool = False) -> None:
-        """Name what is drawn, if it is all."""
+        """Label the systems, if all are drawn."""
         if self._names:
             name_systems(self.ax_, on_curves=on_curves)
 
@@ -103,7 +103,7 @@ class SystemDisplay(Display):
 
 
 def _plot_each(plot: Callable[..., Any]) -> Callable[..., Any]:
-    """Method that draws each of several systems by this one."""
+    """Wrap `plot` in a method that draws each of several systems."""
 
     @functools.wraps(plot)
     def plot_each(self: Any, ax: Any = None, **options: Any) -> Any:
@@ -111,7 +111,7 @@ def _plot_each(plot: Callable[..., Any]) -> Callable[..., Any]:
         if systems is None:
             return plot(self, ax, **options)
         if options.get("name") is not None:
-            raise TypeError(f"name= is for one system: from_results names each. Got name={echo(options['name'])}.")
+            raise TypeError(f"name= needs a single system; from_results sets names. Got name={echo(options['name'])}.")
         ax = self._open_for_all(ax)
         last = [*systems.values()][-1]
         for display in systems.values():
@@ -129,27 +129,27 @@ def _plot_each(plot: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ResultDisplay(SystemDisplay, PredictionsDisplay):
-    """A picture of metrics of a result, or of several results on the same axes.
+    """A plot of metrics of a result, or of several results on the same axes.
 
-    A subclass says which metrics it draws, `_metrics_in`, and makes a display of them, `_of_metrics`. The public
-    methods take the keywords that these two name.
+    A subclass chooses its metrics in `_metrics_in`, and makes the display in `_of_metrics`. The public methods accept
+    the keywords of both methods.
     """
 
     _drawn_by = "from_result"
 
     @classmethod
     def _metrics_in(cls, result: Evaluation, metric: str | None = None) -> Sequence[str]:
-        """Names of the metrics of a result that are drawn."""
+        """Return the names of the metrics of a result to draw."""
         return [name_in(result, metric)]
 
     @classmethod
     def _of_metrics(cls, result: Evaluation, names: Sequence[str], *, name: str | None) -> Self:
-        """Display of these metrics of a result, not drawn yet."""
+        """Make the display of the metrics of a result without drawing it."""
         raise NotImplementedError
 
     @classmethod
     def _of_results(cls, results: Mapping[Any, Evaluation], chosen: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Displays of results by name, not drawn yet; their keywords are taken out of `kwargs`."""
+        """Make displays of results by name without drawing them; remove their keywords from `kwargs`."""
         choice, options = take_options(kwargs, cls._metrics_in), take_options(kwargs, cls._of_metrics)
         names = {name: cls._metrics_in(result, *chosen, **choice) for name, result in results.items()}
         displays = {
@@ -162,38 +162,38 @@ class ResultDisplay(SystemDisplay, PredictionsDisplay):
     def from_result(
         cls, result: Evaluation, *chosen: Any, name: str | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Picture of a result."""
+        """Plot a result."""
         return cls._of_results({name: result}, chosen, kwargs)[name].plot(ax, **kwargs)
 
     @classmethod
     def from_results(cls, results: Mapping[str, Evaluation], *chosen: Any, ax: Any = None, **kwargs: Any) -> Self:
-        """Picture of several results."""
+        """Plot several results."""
         check_results(results)
         return cls._of_systems(cls._of_results(results, chosen, kwargs), ax, **kwargs)
 
     @classmethod
     def _evaluate(cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", **keywords: Any) -> Any:
-        """The result of one system."""
+        """Evaluate a single system."""
         return evaluate(y_true, y_score, metrics=[metric], **keywords)
 
     @classmethod
     def from_estimator(
         cls, estimator: Estimator, X: MatrixLike, y: ArrayLike, *, name: str | None = None, **options: Any
     ) -> Self:
-        """Picture of a fitted estimator on data, with scores as the scorers compute them.
+        """Plot a fitted estimator on data, with the same scores as in scorers.
 
         Parameters
         ----------
         estimator : fitted estimator
-            The first of `predict_proba` (the expected grade), `decision_function` and `predict` that it has gives the
-            scores.
+            Estimator whose scores come from the first method that it has: `predict_proba` (the expected grade),
+            `decision_function` or `predict`.
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Relevance of each document to its query.
         name : str, default=None
             Name in the legend. None: the estimator's class.
         **options
-            Passed to `from_predictions`: `qid`, `ax` and the rest.
+            Passed to `from_predictions`, such as `qid` and `ax`.
 
         Returns
         -------

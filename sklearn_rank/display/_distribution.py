@@ -1,4 +1,4 @@
-"""Picture of the distribution of a metric over queries."""
+"""Plot of the distribution of a metric over queries."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sklearn_rank.display._systems import label_of, line_style
 
 @completed
 class DistributionDisplay(ResultDisplay):
-    """Distribution of a metric over queries: the share of them that have at most each value.
+    """Empirical distribution of a metric: the share of queries with at most each value.
 
-    A steep piece is where many queries are, a vertical one is one value that many of them have, often 0 or 1; the line
-    of a better system lies lower and further to the right. It needs no bins, and several systems can be told
-    apart: plot another one on ``ax=display.ax_``.
+    The line is steep where many queries are, and vertical if many queries have the same value, often 0 or 1. The line
+    of a better system is lower and further to the right. The plot needs no bins, and several systems remain
+    distinguishable: plot another system on ``ax=display.ax_``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class DistributionDisplay(ResultDisplay):
         drawn = thin(len(values))
         x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
         look = line_style(len(ax.lines), len(x)) | {"label": label_of(mean if name is None else f"{name}: {mean}")}
-        # The line rises from the first point, which has no marker.
+        # The line starts at the first point, which has no marker.
         look["markevery"] = (look["markevery"], look["markevery"])
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
         what = value_label(self.metric, self.greater_is_better)

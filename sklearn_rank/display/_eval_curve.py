@@ -1,4 +1,4 @@
-"""Picture of a metric of the validation rows, round by round."""
+"""Plot of a metric on the validation rows by round."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from sklearn_rank.display._systems import label_of, line_style
 
 @completed
 class EvalCurveDisplay(SystemDisplay):
-    """Metric of the validation rows after each round of training, with the best round marked.
+    """Metric on the validation rows after each training round, with a mark at the best round.
 
-    Several rankers can be told apart: plot another one on ``ax=display.ax_``.
+    To compare rankers, plot another ranker on ``ax=display.ax_``.
 
     Parameters
     ----------
     curve : array-like of shape (n_rounds,)
         Value after each round, such as `QueryRanker.eval_curve_`.
     best_iteration : int, default=None
-        Round that predictions are made from, counted from 0. None: the first with the best value.
+        Last round that `predict` uses, counted from 0. None: the first round with the best value.
 
     Attributes
     ----------
     best_iteration_ : int
-        The round marked.
+        The marked round.
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
     line_ : Line2D
@@ -67,13 +67,13 @@ class EvalCurveDisplay(SystemDisplay):
         Raises
         ------
         ValueError
-            If no round has a value, there is no such round as the best one, or the axes show another metric.
+            If no round has a value, `best_iteration` is out of range, or the axes show another metric.
         """
         self.best_iteration_ = self._best()
         label = f"{value_label(self.metric, self.greater_is_better)} of validation queries"
         there = "" if ax is None else label_there(ax)
         if there not in ("", label):
-            raise ValueError(f"Curves on the same axes must have one metric. Got {echo(label)} and {echo(there)}.")
+            raise ValueError(f"Curves on the same axes must have the same metric. Got {echo(label)} and {echo(there)}.")
         ax = self._open(ax)
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
@@ -86,14 +86,15 @@ class EvalCurveDisplay(SystemDisplay):
         return self
 
     def _best(self) -> int:
-        """The round to mark."""
+        """Return the round to mark."""
         if self.curve.ndim != 1 or not len(self.curve) or np.isnan(self.curve).all():
-            raise ValueError(f"A curve needs a value for one round at least. Got shape {self.curve.shape}.")
+            raise ValueError(f"A curve needs a value for at least one round. Got shape {self.curve.shape}.")
         if self.best_iteration is None:
             return int(np.nanargmax(self.curve) if self.greater_is_better else np.nanargmin(self.curve))
         if not 0 <= self.best_iteration < len(self.curve):
             raise ValueError(
-                f"The best of {len(self.curve)} rounds is counted from 0. Got {echo(self.best_iteration)}."
+                f"best_iteration must be below {len(self.curve)}, the number of rounds. Got "
+                f"{echo(self.best_iteration)}."
             )
         return int(self.best_iteration)
 
@@ -101,21 +102,22 @@ class EvalCurveDisplay(SystemDisplay):
     def from_estimator(
         cls, estimator: Estimator, *, name: str | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:  # fmt: skip
-        """Picture of a fitted ranker that was stopped by a metric.
+        """Plot a fitted ranker with early stopping by a metric.
 
         Parameters
         ----------
         estimator : QueryRanker
-            Fitted with `eval_metric` and validation rows; also a Pipeline that ends in it, or a search that found it.
+            Ranker fitted with `eval_metric` and validation rows. A Pipeline that ends in such a ranker, or a search
+            over it, is accepted as well.
         name : str, default=None
-            Name in the legend. None: the class of the model inside.
+            Name in the legend. None: the class of the inner model.
 
         Raises
         ------
         TypeError
             If there is no `QueryRanker`.
         ValueError
-            If it has no curve.
+            If the ranker has no curve.
         """
         return cls._of_ranker(estimator, name).plot(ax, **kwargs)
 
@@ -123,36 +125,36 @@ class EvalCurveDisplay(SystemDisplay):
     def from_results(
         cls, results: Mapping[str, Estimator], *, ax: Any = None, **kwargs: Any
     ) -> Self:  # fmt: skip
-        """Picture of several fitted rankers that were stopped by the same metric.
+        """Plot several fitted rankers with early stopping by the same metric.
 
         Parameters
         ----------
         results : dict of str to QueryRanker
-            Rankers as `from_estimator` takes them, by name.
+            Rankers by name, as for `from_estimator`.
 
         Raises
         ------
         TypeError
-            If they are not rankers by name.
+            If `results` is not a dict of rankers by name.
         ValueError
-            If one has no curve, or their metrics differ.
+            If a ranker has no curve, or the metrics differ.
         """
         if not isinstance(results, Mapping) or not results:
-            raise TypeError(f"results must be a dict of fitted rankers by name, one or more. Got {echo(results)}.")
+            raise TypeError(f"results must be a dict of fitted rankers by name, at least one. Got {echo(results)}.")
         displays = {name: cls._of_ranker(ranker, name) for name, ranker in results.items()}
         metrics = sorted({display.metric for display in displays.values()})
         if len(metrics) > 1:
-            raise ValueError(f"Curves on the same axes must have one metric. Got {' and '.join(metrics)}.")
+            raise ValueError(f"Curves on the same axes must have the same metric. Got {' and '.join(metrics)}.")
         return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
     def _of_ranker(cls, estimator: Estimator, name: str | None) -> Self:
-        """Display of a fitted ranker, not drawn yet."""
+        """Make the display of a fitted ranker without drawing it."""
         ranker = _ranker_in(estimator)
         spec = stopping_metric(ranker)
         if spec is None or not hasattr(ranker, "eval_curve_"):
             raise ValueError(
-                "A curve needs a QueryRanker that was fitted with eval_metric= and validation rows: "
+                "A curve needs a QueryRanker fitted with eval_metric= and validation rows: "
                 f"QueryRanker(model, eval_fraction=0.1, eval_metric='ndcg@10'). Got {echo(ranker)}."
             )
         better, name = spec.greater_is_better, type(ranker.estimator).__name__ if name is None else name

@@ -1,4 +1,4 @@
-"""Axes and their labels: margins, text that fits, ticks, and the words for tests and numbers."""
+"""Axes and labels: margins, fitted text, ticks, and the formatting of tests and numbers."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.optional import import_optional
 
 WIDE, TALL = 0.6, 1.3
-"""Width of a character and height of a line, both in shares of the size of the font."""
+"""Width of a character and height of a line, relative to the font size."""
 SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
-"""Sizes of the font of names, in points; the largest that fits is taken."""
+"""Font sizes of names, in points; the largest that fits is used."""
 CAPTION_SIZE = 7.0
-"""Size of the font of the text under a picture, in points."""
+"""Font size of the text under a plot, in points."""
 OPENED_HERE = "sklearn_rank"
-"""Mark of figures that were opened here, which have a caption."""
+"""Mark of figures that this module opened, which have a caption."""
 FEWEST = 12
-"""Fewest characters on a line of a name."""
+"""Minimum number of characters on a line of a name."""
 AROUND = 70.0
-"""Height of what surrounds axes (label, ticks, margins), in points."""
+"""Height of label, ticks and margins around axes, in points."""
 FULL_SIZE, SMALLEST = (330.0, 180.0), 0.65
-"""Width and height in points below which labels are smaller, and how small they get, as a share of their size."""
+"""Width and height in points below which labels shrink, and their minimum relative size."""
 
 MOST_POINTS = 2000
-"""Most points that are drawn: the eye cannot separate more."""
+"""Maximum number of drawn points: the eye cannot separate more."""
 
 TEST_LABELS = {"wilcoxon": "Wilcoxon", "welch": "Welch's t", "mannwhitney": "Mann-Whitney"}
 CORRECTION_LABELS = {
@@ -40,18 +40,18 @@ CORRECTION_LABELS = {
     None: "not corrected",
 }
 MINUS = "\N{MINUS SIGN}"
-"""Sign that Matplotlib writes at ticks."""
+"""Minus sign of Matplotlib's tick labels."""
 
 
 class Fit(NamedTuple):
-    """Names on lines that fit, and the size of their font."""
+    """Names broken into fitting lines, and their font size."""
 
     names: list[str]
     size: float
 
 
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
-    """The axes given, or new axes in a figure that is wide enough for names at their right."""
+    """Return `ax`, or new axes in a figure that is wide enough for names on the right."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
     if ax is not None:
         return ax
@@ -61,7 +61,7 @@ def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
 
 
 def cell_of(ax: Any) -> tuple[float, float]:
-    """Width and height in points of the part of the figure that the axes and all around them may fill."""
+    """Width and height in points of the part of the figure for the axes and their surroundings."""
     width, height = (72 * ax.figure.bbox.size / ax.figure.dpi).tolist()
     spec = ax.get_subplotspec()
     if spec is None:
@@ -76,18 +76,18 @@ def cell_of(ax: Any) -> tuple[float, float]:
 
 
 def is_laid_out(ax: Any) -> bool:
-    """Whether the figure fits its margins to these axes, or `widen_margins` can."""
+    """Whether the figure adapts its margins to the axes, or `widen_margins` can."""
     return _engine_of(ax) is not None or _is_loose(ax)
 
 
 def widen_margins(ax: Any) -> None:
-    """Widen the margins of a figure that has no layout engine, so that texts do not overlap."""
+    """Widen the margins of a figure without a layout engine, so that texts do not overlap."""
     if not _is_loose(ax):
         return
     from matplotlib.layout_engine import TightLayoutEngine
 
     before = _margins(ax.figure)
-    # Matplotlib warns about a figure that is too small for its labels.
+    # Matplotlib warns if a figure is too small for its labels.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         TightLayoutEngine(pad=0.5).execute(ax.figure)
@@ -106,7 +106,7 @@ def _margins(figure: Any) -> dict[str, float]:
 
 
 def _gap(margins: dict[str, float], low: str, high: str, space: str, n: int) -> float:
-    """Gap between two of n axes, as a share of the figure."""
+    """Gap between neighbors of n axes, as a share of the figure."""
     return margins[space] * (margins[high] - margins[low]) / (n + margins[space] * (n - 1))
 
 
@@ -118,7 +118,7 @@ def _engine_of(ax: Any) -> Any:
 
 
 def _is_loose(ax: Any) -> bool:
-    """Whether the margins of the figure may be changed: all axes stand in a grid, and no engine moves them."""
+    """Whether the margins of the figure may change: all axes are in a grid, and there is no layout engine."""
     from matplotlib.figure import Figure
 
     figure = ax.figure
@@ -129,10 +129,9 @@ def _is_loose(ax: Any) -> bool:
 def fit(
     names: Sequence[str], width: float, height: float, *, lines: float = 0.0, handle: float = 0.0, even: bool = False
 ) -> Fit | None:
-    """Names in the largest font that fits them into this width and height, in points.
+    """Break names into lines in the largest font that fits into `width` and `height`, in points.
 
-    A name is higher by `lines` of the font, and has a handle of `handle` widths of it; `even` names are at equal
-    distances.
+    A name needs `lines` more lines, and a handle of `handle` font sizes; names with `even` have equal distances.
     """
     for size in SIZES:
         per_line = _per_line(width, size, handle)
@@ -145,7 +144,7 @@ def fit(
 
 
 def shortened(names: Sequence[str], width: float, handle: float = 0.0) -> Fit:
-    """Names in the smallest font, a line each, with dots in the middle where they are too long."""
+    """Names in the smallest font on a line each, with an ellipsis in the middle if too long."""
     most = max(FEWEST, _per_line(width, SIZES[-1], handle))
     lines = [" ".join(name.split()) for name in names]
     cut = [f"{line[: most // 2]}\u2026{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
@@ -157,7 +156,7 @@ def _per_line(width: float, size: float, handle: float) -> int:
 
 
 def add_caption(figure: Any, text: str) -> None:
-    """A small text at the bottom of a figure, below another that is there, on lines that fit."""
+    """Add a small text at the bottom of a figure, below existing captions, wrapped to the width."""
     per_line, before = int(72 * figure.get_figwidth() / (WIDE * CAPTION_SIZE)), figure.get_supxlabel()
     if " ".join(text.split()) in " ".join(before.split()):
         return
@@ -168,7 +167,7 @@ def add_caption(figure: Any, text: str) -> None:
 
 
 def set_explained(ax: Any, x: str, explanation: str, y: str = "") -> None:
-    """Labels of the axes, and what the marks mean: in the caption of our own figure, else below the x axis."""
+    """Set the axis labels and an explanation: in the caption of our own figures, otherwise below the x axis."""
     own = ax.figure.get_gid() == OPENED_HERE
     set_labels(ax, x if own or not explanation else f"{x}\n{explanation}", y)
     if own and explanation:
@@ -182,7 +181,7 @@ def value_label(metric: str, greater_is_better: bool) -> str:
 
 
 def set_labels(ax: Any, x: str, y: str) -> None:
-    """Labels of both axes, on lines that fit along them; smaller in a small figure, like their numbers."""
+    """Set both axis labels, wrapped to the axes; labels and numbers shrink in a small figure."""
     from matplotlib import rcParams
 
     width, height = cell_of(ax)
@@ -195,17 +194,17 @@ def set_labels(ax: Any, x: str, y: str) -> None:
 
 
 def label_there(ax: Any) -> str:
-    """Label of the y axis on one line; "" before the first line."""
+    """Label of the y axis on a single line; "" if nothing is drawn."""
     return " ".join(ax.get_ylabel().split()) if ax.lines else ""
 
 
 def _filled(text: str, per_line: int) -> str:
-    """Text with no line longer than this, unless a word is."""
+    """Wrap a text to lines of at most `per_line` characters; longer words stay whole."""
     return "\n".join(textwrap.fill(line, per_line) for line in text.split("\n"))
 
 
 def set_rows(ax: Any, names: Sequence[str]) -> float:
-    """Y axis with a row for each name above the label, the first on top, and the size of the font of the names."""
+    """Set a row on the y axis for each name, the first on top; return the font size."""
     width, height = cell_of(ax)
     height -= 0.6 * AROUND + TALL * ax.xaxis.label.get_size() * (ax.get_xlabel().count("\n") + 1)
     fitted = fit(names, 0.35 * width, height, even=True) or shortened(names, 0.35 * width)
@@ -215,13 +214,13 @@ def set_rows(ax: Any, names: Sequence[str]) -> float:
 
 
 def width_beside_rows(ax: Any, size: float) -> float:
-    """Width in points that the names of rows, written in this size, leave to the axes."""
+    """Width in points that remains for the axes next to row names of this font size."""
     longest = max(len(line) for label in ax.get_yticklabels() for line in label.get_text().split("\n"))
     return max(80.0, cell_of(ax)[0] - WIDE * size * longest - 30)
 
 
 def set_ticks(ax: Any, low: float, high: float, width: float) -> None:
-    """Ticks on the part of the x axis that has values: as many as fit into this width in points, two at least."""
+    """Set ticks on the part of the x axis with values: as many as fit into `width` points, at least two."""
     from matplotlib.ticker import MaxNLocator
 
     a_point, ticks = np.ptp(ax.get_xlim()) / width, np.array([low, high])
@@ -237,7 +236,7 @@ def set_ticks(ax: Any, low: float, high: float, width: float) -> None:
 
 
 def set_count_axis(ax: Any, counts: ArrayLike) -> None:
-    """X axis of whole numbers; logarithmic where they span two decades."""
+    """Set an x axis for whole numbers; logarithmic if they span two decades."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     low, high = np.min(counts), np.max(counts)
@@ -250,7 +249,7 @@ def set_count_axis(ax: Any, counts: ArrayLike) -> None:
 
 
 def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
-    """X axis with a tick at each cutoff of each system, and a number at as many as fit."""
+    """Set an x axis with a tick at each cutoff of each system, and numbers at the ticks with enough room."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     shown = {*np.asarray(cutoffs).tolist()}
@@ -269,14 +268,14 @@ def _as_number(x: float, position: int | None) -> str:
 
 
 class Numbers:
-    """Numbers at those ticks where they fit in the moment of drawing."""
+    """Formatter that shows a number at a tick if it fits at drawing time."""
 
     def __init__(self, ax: Any, k: Any) -> None:
         self.ax, self.k = ax, k
         self.at, self.shown = b"", k
 
     def __call__(self, x: float, position: int | None = None) -> str:
-        """The number, or an empty text."""
+        """Return the number, or an empty text."""
         at = self.ax.transData.transform(np.c_[self.k, np.zeros(len(self.k))])[:, 0] * 72 / self.ax.figure.dpi
         if at.tobytes() != self.at:
             self.at, self.shown = at.tobytes(), self.k[_legible(self.k, at)]
@@ -284,7 +283,7 @@ class Numbers:
 
 
 def _legible(k: Any, at: Any) -> Any:
-    """Positions of ticks whose numbers do not touch: all, else round ones and the first, else as many as fit."""
+    """Positions of ticks whose numbers do not touch: all, or round numbers and the first, or as many as fit."""
     width = np.array([7.0 * len(f"{x:g}") + 4 for x in k])
     for step in (1, 2, 5, 10, 20, 50, 100):
         chosen = np.flatnonzero((k % step == 0) | (k == k[0]))
@@ -299,30 +298,30 @@ def _legible(k: Any, at: Any) -> Any:
 
 
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Which of n sorted points to draw: all, or `MOST_POINTS` of them at equal distances, the ends among them."""
+    """Indices of the points to draw from n sorted points: all, or `MOST_POINTS` at equal distances with both ends."""
     return np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(np.int64)
 
 
-# --- numbers and tests in the words of a paper ---------------------------------------------------------------
+# --- numbers and tests in the style of papers ----------------------------------------------------------------
 
 
 def test_in_words(test: str) -> str:
-    """A test: "t test", "Wilcoxon test"."""
+    """Name of a test: "t test", "Wilcoxon test"."""
     return f"{TEST_LABELS.get(test, test)} test"
 
 
 def in_words(test: str, correction: str | None) -> str:
-    """A test and the correction of its p-values: "t test, Holm-corrected"."""
+    """Name of a test and its correction: "t test, Holm-corrected"."""
     return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
 
 
 def pvalue_text(pvalue: float) -> str:
-    """A p-value as papers write it: "p = 0.012", "p < 0.001"."""
+    """Format a p-value in the style of papers: "p = 0.012", "p < 0.001"."""
     return "p < 0.001" if pvalue < 0.001 else f"p = {pvalue:.{2 if pvalue >= 0.0995 else 3}f}"
 
 
 def signed_difference(value: float, width: float) -> str:
-    """A difference with its sign, to two digits of the width of its interval, or to three of its own."""
+    """Format a signed difference to two digits of its interval width; without an interval, to three digits."""
     if 0 < width < math.inf:
         digits = max(0, 1 - math.floor(math.log10(width)))
         return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", MINUS)
@@ -330,5 +329,5 @@ def signed_difference(value: float, width: float) -> str:
 
 
 def percent(confidence_level: float) -> str:
-    """A level as a share of a hundred: "95 %"."""
+    """Format a level in percent: "95 %"."""
     return f"{100 * confidence_level:g} %"

@@ -1,4 +1,4 @@
-"""Values that pictures read from results: one metric, its cutoffs, two systems per query."""
+"""Values for plots, from results: a metric, its cutoffs, two systems by query."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from sklearn_rank.stats._align import refuse_other_labels
 
 
 def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:
-    """A metric at each cutoff."""
+    """Return a metric at each cutoff."""
     cutoffs: list[Any] = [] if isinstance(k, (str, bytes)) or not isinstance(k, Iterable) else list(k)
     if not cutoffs or not all(map(is_count, cutoffs)):
         raise ValueError(f"The 'k' parameter must be a sequence of int >= 1, such as range(1, 21). Got {echo(k)}.")
     spec = parse_metric(metric)
     if spec.k is not None:
-        raise ValueError(f"Here the cutoffs are given by k, not in the metric's name. Got {echo(metric)}.")
+        raise ValueError(f"Pass the cutoffs as k, not in the metric's name. Got {echo(metric)}.")
     return [parse_metric(spec, k=cutoff) for cutoff in dict.fromkeys(cutoffs)]
 
 
 def specs_in(result: Evaluation) -> dict[str, MetricSpec]:
-    """Parsed metrics of a result by name, without plain functions and names of the user's own."""
+    """Parsed metrics of a result by name, without plain functions and user-defined names."""
     specs = {}
     for name in result.per_query:
         with suppress(ValueError):
@@ -45,7 +45,7 @@ def specs_in(result: Evaluation) -> dict[str, MetricSpec]:
 
 
 def names_at_cutoffs(result: Evaluation, metric: MetricLike | None) -> list[str]:
-    """Names in a result of a metric without its cutoff, or of the only one, by ascending cutoff."""
+    """Names in a result for a metric without cutoff (None: the only metric), by ascending cutoff."""
     known: dict[str, dict[int, str]] = {}
     for name, spec in specs_in(result).items():
         if spec.k is not None:
@@ -53,7 +53,7 @@ def names_at_cutoffs(result: Evaluation, metric: MetricLike | None) -> list[str]
     wanted = str(parse_metric(metric)) if metric is not None else next(iter(known), "")
     if wanted not in known or (metric is None and len(known) > 1):
         raise ValueError(
-            "A picture of cutoffs needs one metric at several cutoffs in the result, such as 'ndcg@1' and "
+            "A plot of cutoffs needs a metric at several cutoffs in the result, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
             f"Got metric={echo(metric)} and a result of {', '.join(result.per_query)}."
         )
@@ -61,13 +61,13 @@ def names_at_cutoffs(result: Evaluation, metric: MetricLike | None) -> list[str]
 
 
 def name_in(result: Evaluation, metric: str | None) -> str:
-    """Name of a metric of the result, or of the only one."""
+    """Name of a metric of the result; None: the only metric."""
     only = metric is None and len(result.per_query) == 1
     return next(iter(result.per_query)) if only else known_metric(result, metric)
 
 
 def choices_of(results: Any, metric: str) -> str:
-    """Choices behind a metric of a result or of several, at any cutoff; "" of other objects."""
+    """Choices behind a metric of one or several results, at any cutoff; "" for other objects."""
     first = next(iter(results.values()), None) if isinstance(results, Mapping) else results
     if not isinstance(first, Evaluation):
         return ""
@@ -76,30 +76,30 @@ def choices_of(results: Any, metric: str) -> str:
 
 
 def check_results(results: Any) -> None:
-    """Raise TypeError unless these are results of one system or more, by name."""
+    """Raise TypeError unless the value is a dict of results by name, at least one."""
     if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
-        raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
+        raise TypeError(f"results must be a dict of results by name, at least one. Got {echo(results)}.")
 
 
 def refuse_other_metrics(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
-    """Refuse systems in one picture whose metric was computed otherwise.
+    """Refuse systems whose metric was computed in different ways.
 
     Raises
     ------
     ValueError
-        Naming both meanings.
+        With both definitions.
     """
     (first, expected), *others = results.items()
     for name, result in others:
         for metric in metrics:
             if result.meaning.get(metric) != expected.meaning[metric]:
                 got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
-                rule = "Systems in one picture must have one metric, computed alike."
+                rule = "Systems in the same plot must have the same metric with the same keywords."
                 raise ValueError(f"{rule} Got {echo(metric)} as {got}.")
 
 
 def baseline_in(systems: Mapping[str, Any], baseline: str | None) -> str:
-    """Name of the baseline: one of the systems, the first unless another one is named."""
+    """Check the name of the baseline; None: the first system."""
     baseline = next(iter(systems)) if baseline is None else baseline
     if not is_key(baseline, systems):
         raise ValueError(f"The 'baseline' must be one of {echo_all(systems)}. Got {echo(baseline)}.")
@@ -107,7 +107,7 @@ def baseline_in(systems: Mapping[str, Any], baseline: str | None) -> str:
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
-    """Result of each system, by its name.
+    """Evaluate each system; return results by name.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) 
 
 
 def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[Any], Array, Array]:
-    """Query ids and the values of two systems, in the order of the first.
+    """Return query ids and the values of two systems, in the order of the first.
 
     Raises
     ------
@@ -131,15 +131,15 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     """
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(
-            "Two systems are compared by one metric, computed alike. "
+            "Two systems must have the same metric with the same keywords. "
             f"Got {echo(metric)} as {first.meaning[metric]} and as {second.meaning[metric]}."
         )
     known, (one, other) = number_together([first.qid, second.qid])
     if not len(known) == len(one) == len(other):
         raise ValueError(
-            "Two systems are compared on the same queries. "
+            "Two systems must have the same queries. "
             f"Got {len(one)} and {len(other)} queries; {len(one) + len(other) - len(known)} are in both."
         )
     sums = [first.label_fingerprints, second.label_fingerprints]
-    refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A picture of two systems")
+    refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A plot of two systems")
     return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(other)]

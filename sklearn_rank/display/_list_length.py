@@ -1,4 +1,4 @@
-"""Picture of a metric against the length of the list: the number of documents of the query."""
+"""Plot of a metric against the length of the list, that is, the number of documents of the query."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from sklearn_rank.display._systems import label_of, line_style
 
 @completed
 class ListLengthDisplay(ResultDisplay):
-    """Value of each query against the length of its list, with means of queries of about the same length.
+    """Value of each query against the length of its list, with means over queries of similar length.
 
-    Lengths are cut into bins of about equally many queries; the bar at each mean is its confidence interval by
-    Student's t. If there are many queries, only some are drawn as points; the means are of all. `CutoffDisplay` draws
-    means against the length that lists are cut to.
+    Bins of lengths have about equal numbers of queries; the bar at each mean is its confidence interval by Student's t.
+    If there are many queries, only some are drawn as points, but the means include all. To plot means against the
+    cutoff, see `CutoffDisplay`.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class ListLengthDisplay(ResultDisplay):
     values : array-like of shape (n_queries,)
         Value of each query; NaN is left out.
     n_bins : int, default=10
-        Bins, at most; there are fewer where lengths repeat, or where a bin would have fewer than ten queries.
+        Maximum number of bins; there are fewer if lengths repeat, or if a bin would have fewer than ten queries.
     confidence_level : float, default=0.95
         Level of the confidence intervals.
     show_points : bool, default=True
@@ -43,7 +43,8 @@ class ListLengthDisplay(ResultDisplay):
     Attributes
     ----------
     bin_length_, bin_mean_, bin_reach_ : ndarray of shape (n_bins,)
-        Mean length and mean value of each bin, and half the length of the interval, NaN of a single query.
+        Mean length, mean value and half the width of the interval of each bin; half the width is NaN for a single
+        query.
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
     points_ : PathCollection or None
@@ -86,7 +87,7 @@ class ListLengthDisplay(ResultDisplay):
         """
         defined = ~np.isnan(self.values)
         if not defined.any():
-            raise ValueError("A picture of values needs a query with a value. Got none, or only NaN.")
+            raise ValueError("A plot of values needs a query with a value. Got none, or only NaN.")
         length, values = self.n_documents[defined], self.values[defined]
         ax = self._open(ax)
         self.bin_length_, self.bin_mean_, self.bin_reach_ = _binned(length, values, self.n_bins, self.confidence_level)
@@ -116,12 +117,12 @@ class ListLengthDisplay(ResultDisplay):
         cls, result: Evaluation, names: Sequence[str], *, n_bins: int = 10, confidence_level: float = 0.95,
         show_points: bool | None = None, name: str | None,
     ) -> Self:  # fmt: skip
-        """Display of a metric.
+        """Make the display of a metric.
 
         Parameters
         ----------
         show_points : bool or None, default=None
-            Whether queries are drawn, or only the means. None: the queries of a single system are drawn.
+            Whether to draw queries as points, not only the means. None: True for a single system.
         """
         (metric,) = names
         return cls(
@@ -138,7 +139,7 @@ def _scattered(ax: Any, length: NDArray[Any], values: Array, look: dict[str, Any
 
 
 def _binned(length: NDArray[Any], values: Array, n_bins: int, confidence_level: float) -> tuple[Array, Array, Array]:
-    """Mean length, mean value and half the length of its interval, of bins of about equally many queries."""
+    """Mean length, mean value and half the interval width of bins with about equal numbers of queries."""
     from scipy import stats
 
     tops, n_bins = distinct_values(length), max(1, min(n_bins, len(length) // 10))

@@ -1,4 +1,4 @@
-"""Picture of precision at levels of recall, averaged over queries."""
+"""Plot of precision at levels of recall, averaged over queries."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ RECALL_LEVELS = tuple(i / 10 for i in range(11))
 class QueryPrecisionRecallDisplay(ResultDisplay):
     """Interpolated precision at levels of recall, averaged over queries.
 
-    Each query has its own curve, and these are averaged at each level of recall; scikit-learn's
-    `PrecisionRecallDisplay` makes one curve of all rows. Plot another system on ``ax=display.ax_`` to compare them.
+    Each query has its own curve; the plot averages the curves at each level of recall. scikit-learn's
+    `PrecisionRecallDisplay` makes a single curve from all rows. To compare systems, plot another system on
+    ``ax=display.ax_``.
 
-    A result must have the metric at two levels or more, once each: "iprec(recall=0.1)" and so on. Tied scores need a
+    A result must have the metric at two or more different levels, such as "iprec(recall=0.1)". Tied scores need a
     policy, such as ``ties="worst"``.
 
     Parameters
@@ -37,7 +38,7 @@ class QueryPrecisionRecallDisplay(ResultDisplay):
     recall : array-like of shape (n_levels,)
         Levels of recall, ascending.
     precision : array-like of shape (n_levels,)
-        Mean over queries of the best precision where that recall is reached.
+        Mean over queries of the maximum precision at this recall or above.
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class QueryPrecisionRecallDisplay(ResultDisplay):
 
     Examples
     --------
-    Relevant documents at ranks 2 and 3: precision is best at rank 3, where it is 2/3 and recall is 1:
+    With relevant documents at ranks 2 and 3, precision is highest at rank 3: precision 2/3, recall 1.
 
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import QueryPrecisionRecallDisplay
@@ -103,7 +104,7 @@ class QueryPrecisionRecallDisplay(ResultDisplay):
     def _evaluate(
         cls, y_true: ArrayLike, y_score: Any, *, levels: Iterable[float] = RECALL_LEVELS, **keywords: Any
     ) -> Evaluation:
-        """Interpolated precision at levels of recall.
+        """Evaluate interpolated precision at levels of recall.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Picture of means, or of differences, in segments of the queries."""
+"""Plot of means or differences in segments of queries."""
 
 from __future__ import annotations
 
@@ -25,35 +25,34 @@ from sklearn_rank.display._systems import label_of, name_systems, style_of
 from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 
 MOST_LINES = 6
-"""Most systems whose values over all queries are drawn as lines."""
+"""Maximum number of systems with lines for the values over all queries."""
 MOST_ROWS = 60
-"""Most segments that a picture shows legibly."""
+"""Maximum number of segments in a legible plot."""
 
 
 @completed
 class SegmentsDisplay(PredictionsDisplay):
-    """Means of systems, or differences from a baseline, in each segment of the queries, with their intervals.
+    """Means of systems, or differences from a baseline, in each segment of queries, with intervals.
 
-    A dotted line is the value over all queries, in the color of its system, for up to six systems. Intervals of two
-    segments that overlap do not say that the segments are alike: `Evaluation.segments` and `Comparison.segments` have
-    tests.
+    For up to six systems, a dotted line in the color of the system shows the value over all queries. Overlapping
+    intervals do not show that segments are equal: for tests see `Evaluation.segments` and `Comparison.segments`.
 
     Parameters
     ----------
     segments : sequence of str
         Names of the segments, from top to bottom.
     values : dict of str to array-like of shape (n_segments, 3)
-        For each system by its name: value, lower and upper end of the interval, NaN where there is none.
+        For each system by its name: value, lower and upper end of the interval, NaN if there is none.
     overall : dict of str to float
         Value of each system over all queries.
     n_queries : array-like of shape (n_segments,), default=None
         Number of queries of each segment, for the labels.
     difference_from : str, default=None
-        Baseline, if values are differences from it.
+        Baseline, if the values are differences.
     confidence_level : float, default=0.95
         Level of the intervals.
     note : str, default=""
-        What else to say of the intervals, for the label.
+        Further text about the intervals, for the label.
 
     Attributes
     ----------
@@ -109,7 +108,7 @@ class SegmentsDisplay(PredictionsDisplay):
         """
         n, n_systems = len(self.segments), len(self.values)
         if n > MOST_ROWS:
-            raise ValueError(f"A picture shows up to {MOST_ROWS} segments; segments() has a table of all. Got {n}.")
+            raise ValueError(f"A plot shows up to {MOST_ROWS} segments; segments() returns a table of all. Got {n}.")
         labels = self._labels()
         n_lines = max(len(label) for label in labels) // 28 + 1
         ax = self._open(ax, height=1.6 + n * max(0.32, 0.14 * n_systems, 0.22 * n_lines))
@@ -157,17 +156,17 @@ class SegmentsDisplay(PredictionsDisplay):
         cls, results: Mapping[str, Evaluation], metric: str | None = None, *, by: SegmentsBy = None,
         confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Picture of the means of one or more results.
+        """Plot the means of one or more results.
 
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            As in `Evaluation.segments`.
+            Attributes that define the segments, as for `Evaluation.segments`.
 
         Raises
         ------
         ValueError
-            If there is no such metric or attribute, or systems have other segments.
+            If there is no such metric or attribute, or the segments of systems differ.
         TypeError
             If results have no names.
         """
@@ -190,15 +189,15 @@ class SegmentsDisplay(PredictionsDisplay):
         cls, comparison: Comparison, metric: str | None = None, *, by: SegmentsBy = None,
         confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Picture of the differences from the baseline, with the intervals that `Comparison.segments` prints.
+        """Plot the differences from the baseline, with the intervals of `Comparison.segments`.
 
         Parameters
         ----------
         comparison : Comparison
         metric : str, default=None
-            One of its metrics. None: the first.
+            A metric of the comparison. None: the first.
         by : str, list of str, or values per query, default=None
-            As in `Comparison.segments`.
+            Attributes that define the segments, as for `Comparison.segments`.
 
         Raises
         ------
@@ -206,7 +205,7 @@ class SegmentsDisplay(PredictionsDisplay):
             If there is no such metric or attribute.
         """
         if not hasattr(type(comparison), "most_different"):
-            raise TypeError(f"comparison must be what compare_systems(...) returns. Got {echo(comparison)} instead.")
+            raise TypeError(f"comparison must be a result of compare_systems(...). Got {echo(comparison)} instead.")
         segments = comparison.segments(by, metric=metric, confidence_level=confidence_level)
         rows: dict[str, list[Any]] = {name: [] for name, _ in segments.pairs}
         for row in segments._pair_rows:
@@ -221,12 +220,12 @@ class SegmentsDisplay(PredictionsDisplay):
 
     @classmethod
     def _of_rows(cls, rows: Mapping[str, Sequence[Any]], overall: Mapping[str, float], **keywords: Any) -> Self:
-        """Display of (names, number of queries, value with its interval) of each segment, which all systems share."""
+        """Make the display from (names, number of queries, value with interval) of each shared segment."""
         (first, expected), *others = rows.items()
         for name, other in others:
             if [row[:2] for row in other] != [row[:2] for row in expected]:
                 raise ValueError(
-                    "Systems in one picture of segments must have the same queries in each. "
+                    "Systems in the same plot must have the same segments with the same queries. "
                     f"Got other segments in {echo(name)} than in {echo(first)}."
                 )
         return cls(
@@ -240,7 +239,7 @@ class SegmentsDisplay(PredictionsDisplay):
         cls, y_true: ArrayLike, y_score: Any, *, metric: MetricLike = "ndcg", by: AttributesLike = None,
         clusters: ClustersLike = None, **keywords: Any,
     ) -> dict[str, Evaluation]:  # fmt: skip
-        """Results with attributes.
+        """Evaluate systems with attributes.
 
         Parameters
         ----------
@@ -249,6 +248,6 @@ class SegmentsDisplay(PredictionsDisplay):
         by : array-like of shape (n_samples,), dict or frame
             Attributes of each row's query, see `evaluate`.
         clusters : array-like of shape (n_samples,) or dict, default=None
-            What each row's query belongs to, such as a user.
+            Cluster of each row's query, such as a user.
         """
         return evaluate_each(y_true, y_score, metrics=[metric], by=by, clusters=clusters, **keywords)

@@ -1,7 +1,8 @@
-"""What the Displays share: signatures, checks of arguments, and descriptions of parameters, each written once.
+"""Shared parts of the Displays: signatures, checks of arguments, and descriptions of parameters.
 
-The decorator `completed` makes a Display public. Methods of the base classes get the keywords of this Display in their
-signatures. A docstring describes only what differs; the rest is added in the order of the signature.
+The decorator `completed` makes a Display public. It adds the keywords of the Display to the signatures of the base
+class methods. A docstring describes only the special parameters; the decorator adds the others in the order of the
+signature.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ CLASS_TEXTS = {
     "name": NAME,
 }
 METHOD_TEXTS = {
-    "plot": {"ax": AX, "name": NAME + " None: the one of the display."},
+    "plot": {"ax": AX, "name": NAME + " None: the name of the display."},
     "from_result": {
         "result": "result : Evaluation",
-        "metric": "metric : str, default=None\n    One of the result's metrics. None: the only one.",
+        "metric": "metric : str, default=None\n    A metric of the result. None: the only metric.",
         "name": NAME,
         "ax": AX,
     },
     "from_results": {
         "results": "results : dict of str to Evaluation, or Comparison\n    Systems by name.",
-        "metric": "metric : str, default=None\n    One of their metrics. None: the only one.",
+        "metric": "metric : str, default=None\n    A metric of the results. None: the only metric.",
         "ax": AX,
     },
     "from_estimator": {"ax": AX},
@@ -51,7 +52,7 @@ METHOD_TEXTS = {
         "metric": 'metric : str, metric function or callable, default="ndcg"',
         "name": NAME,
         "ax": AX,
-        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, counted as in joblib.",
+        "n_jobs": "n_jobs : int or None, default=None\n    Number of threads, counted as in joblib.",
         "**keywords": "**keywords\n    Passed to `evaluate`, such as keywords of the metric and `tie_break`.",
     },
 }
@@ -60,33 +61,33 @@ METHOD_TEXTS = {
 ERROR_TEXTS = {
     "from_result": "ValueError\n    If the result has no such metric.",
     "from_results": """ValueError
-    If a result has no such metric, or the metric was computed otherwise in one of them.
+    If a result lacks the metric, or its keywords differ between results.
 TypeError
     If results have no names.""",
     "from_predictions": """ValueError, TypeError
-    If the data, the metric or a keyword are not what `evaluate` takes.""",
+    If `evaluate` refuses the data, the metric or a keyword.""",
 }
-"""Errors of methods whose own docstrings name none."""
+"""Errors of methods whose own docstrings list no errors."""
 
 KEYWORDS_FROM = {
     "from_result": ("_metrics_in", "_of_metrics"),
     "from_results": ("_metrics_in", "_of_metrics"),
     "from_predictions": ("_evaluate", "_drawn_by"),
 }
-"""Methods of the base classes, and the members of a Display whose keywords each of them takes too."""
+"""Methods of the base classes, and the Display methods whose keywords each also accepts."""
 OF_RESULTS = ("from_result", "from_results", "from_comparison")
-"""Methods that draw results, which say which choices are behind their numbers."""
+"""Methods that draw results and add the choices behind the numbers to the plot."""
 LAST = ("name", "ax", "n_jobs")
-"""Keywords that end a signature, in this order."""
+"""Keywords at the end of a signature, in this order."""
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Parameters of a function that have a default."""
+    """Parameters of a function with a default."""
     return {name: p for name, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
 
 
 def take_options(keywords: dict[str, Any], function: Callable[..., Any]) -> dict[str, Any]:
-    """Take the options of a function out of these keywords."""
+    """Remove the options of a function from `keywords` and return them."""
     return {name: keywords.pop(name) for name in options_of(function) if name in keywords}
 
 
@@ -110,7 +111,7 @@ def completed(display: Class) -> Class:
 
 
 def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of results whose picture says in new axes which choices are behind the numbers."""
+    """Wrap a method of results: in new axes, the plot shows the choices behind the numbers."""
 
     @functools.wraps(method)
     def call(*args: Any, **keywords: Any) -> Any:
@@ -125,13 +126,13 @@ def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _sources(display: Any, method: str) -> list[Callable[..., Any]]:
-    """Functions of a Display whose keywords a method of the base classes takes too."""
+    """Functions of a Display whose keywords a base class method also accepts."""
     members = (getattr(display, name) for name in KEYWORDS_FROM.get(method, ()) if hasattr(display, name))
     return [getattr(display, member) if isinstance(member, str) else member for member in members]
 
 
 def _explicit(display: Any, name: str) -> Callable[..., Any]:
-    """A method of the base classes, with the keywords of this Display in its signature."""
+    """Return a base class method with the keywords of the Display in its signature."""
     method = getattr(display, name).__func__
     signature = inspect.signature(method)
     parameters = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL}

@@ -1,6 +1,6 @@
-"""How systems are told apart: colours, line styles and markers, and names at the ends of curves or in a legend.
+"""Appearance of systems: colors, line styles and markers, and names at the ends of curves or in a legend.
 
-Colours differ for colour-blind eyes, and line styles or lightness differ in grey.
+Colors are distinguishable with color blindness, and line styles or lightness differ in grayscale.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ COLORS = (
     "#14213d", "#d55e00", "#56b4e9", "#661100", "#888888", "#f0a080", "#0072b2", "#000000", "#9acd32", "#a63a26",
     "#332288", "#c9b458",
 )  # fmt: skip
-"""Colours in the order of systems. Those that share a line style differ in lightness."""
+"""Colors in the order of systems. Systems with the same line style differ in lightness."""
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
 
 LIGHT = "#8fa3cc"
-"""Colour of an area on which a black line can be seen."""
+"""Color of an area that keeps a black line visible."""
 READABLE = 0.18
-"""Luminance of the lightest text that is legible on white: a contrast of 4.5."""
+"""Maximum luminance of legible text on white, for a contrast of 4.5."""
 HANDLE = 5.0
-"""Width of the line before a name in a legend and of the gaps around it, in sizes of the font."""
+"""Width of the line before a name in a legend and of the gaps around it, in font sizes."""
 GAP = 8.0
 """Distance of a name from the axes, in points."""
 NAME_SHARE = 0.4
-"""Share of the width that names may take."""
+"""Maximum share of the width for names."""
 
 
 def style_of(number: int) -> dict[str, Any]:
-    """Colour, line style and marker of a system, the first being number 0; the first 144 differ."""
+    """Color, line style and marker of a system by its number from 0; the first 144 differ."""
     i, turn = number % len(COLORS), number // len(COLORS)
     return {
         "color": COLORS[i],
@@ -44,12 +44,12 @@ def style_of(number: int) -> dict[str, Any]:
 
 
 def line_style(number: int, n_points: int) -> dict[str, Any]:
-    """Look of the line of a system, with markers at some of its points."""
+    """Style of the line of a system, with markers at some of its points."""
     return style_of(number) | {"markersize": 5, "linewidth": 1.5, "markevery": max(1, n_points // 15)}
 
 
 def luminance(color: Any) -> float:
-    """Relative luminance of a colour by WCAG's definition: 0 is black, 1 is white."""
+    """Relative luminance of a color by WCAG's definition: 0 is black, 1 is white."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color))
@@ -57,7 +57,7 @@ def luminance(color: Any) -> float:
 
 
 def ink(color: Any) -> tuple[float, ...]:
-    """The colour, darkened until text in it is legible on white."""
+    """Darken a color until its text is legible on white."""
     from matplotlib.colors import to_rgb
 
     rgb = to_rgb(color)
@@ -74,7 +74,7 @@ class Ends:
         self.key, self.spread = (b"", 0.0, 0.0), self.heights
 
     def positions(self) -> Array:
-        """Vertical middle of each name, in pixels: near the end of its curve, and none on another."""
+        """Vertical center of each name, in pixels: near the end of its curve, without overlap."""
         at = self.ax.transData.transform(self.ends)[:, 1]
         key = (at.tobytes(), self.ax.bbox.y0, self.ax.bbox.y1)
         if key != self.key:
@@ -86,7 +86,7 @@ class Ends:
 
         heights = self.heights * self.ax.figure.dpi / 72
         order = np.argsort(at, kind="stable")
-        # The middle of each name if all were one pile.
+        # The center of each name if all names were one stack.
         below = np.cumsum(heights[order]) - heights[order] / 2
         low, high = self.ax.bbox.y0, self.ax.bbox.y1 - heights.sum()
         pile = isotonic_regression(at[order] - below, y_min=low, y_max=max(low, high))
@@ -96,13 +96,13 @@ class Ends:
 
 
 class AtEnd:
-    """Position of one of these names, which Matplotlib asks for whenever it draws."""
+    """Position of a name at a curve's end; Matplotlib calls it at each drawing."""
 
     def __init__(self, ends: Ends, number: int) -> None:
         self.ends, self.number = ends, number
 
     def __call__(self, renderer: Any) -> Any:
-        """Box of one pixel that the name starts at."""
+        """Box of one pixel at the start of the name."""
         from matplotlib.transforms import Bbox
 
         ax = self.ends.ax
@@ -111,7 +111,7 @@ class AtEnd:
 
 
 def name_systems(ax: Any, *, on_curves: bool = False) -> None:
-    """Name what is drawn, in place of the names that were there before, and widen the margins."""
+    """Label the drawn systems, replacing earlier labels, and widen the margins."""
     for text in [text for text in ax.texts if isinstance(getattr(text, "anncoords", None), AtEnd)]:
         text.remove()
     if ax.get_legend() is not None:
@@ -127,19 +127,19 @@ def name_systems(ax: Any, *, on_curves: bool = False) -> None:
 
 
 def label_of(name: str | None) -> str | None:
-    """Label of a system, which Matplotlib would hide if it began with an underscore."""
+    """Label of a system, adapted because Matplotlib hides labels that start with an underscore."""
     return f"\N{NO-BREAK SPACE}{name}" if name is not None and name.startswith("_") else name
 
 
 def last_point(line: Any) -> Any:
-    """Last point of a line that is drawn."""
+    """Last drawn point of a line."""
     points = np.asarray(line.get_xydata())
     drawn = points[np.isfinite(points).all(axis=1)]
     return np.asarray(drawn[-1] if len(drawn) else [np.nan, np.nan])
 
 
 def _line_of(handle: Any) -> Any:
-    """Line of what a legend names; None where it is another thing than a curve."""
+    """Line of a legend entry; None if the entry is not a curve."""
     from matplotlib.container import ErrorbarContainer
     from matplotlib.lines import Line2D
 
@@ -148,7 +148,7 @@ def _line_of(handle: Any) -> Any:
 
 
 def _fit_at_ends(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> Fit | None:
-    """Names that fit at the ends of their curves, if these end together at the right."""
+    """Fit names to the ends of the curves, if all curves end at the right side."""
     if any(line is None or np.isnan(last_point(line)).any() for line in lines):
         return None
     ends = ax.transData.transform([last_point(line) for line in lines])[:, 0]
@@ -174,7 +174,7 @@ def _label_ends(ax: Any, lines: Sequence[Any], fitted: Fit) -> None:
 
 
 def _add_legend(ax: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """Legend at the right of the axes where the figure can have it, else inside."""
+    """Add a legend to the right of the axes if the figure has room, otherwise inside."""
     outside, (width, height) = is_laid_out(ax), cell_of(ax)
     width, height = (NAME_SHARE * width, height - AROUND) if outside else (0.7 * width, 0.6 * height)
     fitted = fit(names, width, height, lines=0.2, handle=HANDLE) or shortened(names, width, HANDLE)

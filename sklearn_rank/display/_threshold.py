@@ -1,4 +1,4 @@
-"""Picture of the quality of answers against the threshold of their scores."""
+"""Plot of the quality of answers against the score threshold."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ CURVE_LABELS = {
 
 @completed
 class ThresholdDisplay(PredictionsDisplay):
-    """Precision, recall and F of the documents above a threshold, and empty answers, against the threshold.
+    """Precision, recall and F of the documents above a threshold, and the share of empty answers.
 
-    `sklearn_rank.retrieval.threshold_curve` computes them; ``ThresholdDisplay(**vars(curve))`` is the picture of a
-    curve.
+    `sklearn_rank.retrieval.threshold_curve` computes the values; ``ThresholdDisplay(**vars(curve))`` plots its result.
 
     Parameters
     ----------
     threshold : array-like of shape (n_thresholds,)
-        Ascending; the first may be -inf.
+        Thresholds in ascending order; the first may be -inf.
     precision, recall, f : array-like of shape (n_thresholds,)
         Means over the queries with a relevant document.
     empty : array-like of shape (n_thresholds,), default=None
-        Share of these queries whose answer is empty, drawn as "missed".
+        Share of the queries with a relevant document whose answer is empty, drawn as "missed".
     answered : array-like of shape (n_thresholds,), default=None
         Share of the other queries whose answer is not empty, drawn as "false answers"; NaN is not drawn.
 
@@ -80,7 +79,7 @@ class ThresholdDisplay(PredictionsDisplay):
         ax = self._open(ax)
         at = np.array(self.threshold, dtype=np.float64)
         finite = at[np.isfinite(at)]
-        # What holds below the lowest score is drawn a little to its left.
+        # Draw the values below the lowest score slightly to its left.
         low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
         at[at == -np.inf] = low - 0.05 * ((high - low) or 1.0)
         self.lines_ = {}
@@ -103,12 +102,12 @@ class ThresholdDisplay(PredictionsDisplay):
     def _evaluate(
         cls, y_true: ArrayLike, y_score: Any, *, k: int | None = None, n_jobs: int | None = None, **keywords: Any
     ) -> ThresholdCurve:
-        """The curve.
+        """Compute the curve.
 
         Parameters
         ----------
         k : int, default=None
-            Documents of an answer, at most. None: all.
+            Maximum number of documents in an answer. None: all.
         **keywords
             Passed to `sklearn_rank.retrieval.threshold_curve`.
         """

@@ -1,4 +1,4 @@
-"""Picture of the values of systems, topic by topic."""
+"""Plot of the values of systems by topic."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import HANDLE, NAME_SHARE, label_of, name_systems, style_of
 
 MOST_TOPICS = 60
-"""Most topics whose figure is made wide enough for all ids."""
+"""Maximum number of topics for which a new figure is wide enough for all ids."""
 ID_SIZES = SIZES[2:]
-"""Sizes of the font of ids, in points; the largest that fits all of them is taken."""
+"""Font sizes of ids, in points; the largest that fits all ids is used."""
 AXIS = 55.0
 """Width of the numbers and the label of the y axis, in points."""
 
 
 @completed
 class TopicsDisplay(PredictionsDisplay):
-    """Values of systems topic by topic: each query has a place on the x axis with its id, and each system a mark there.
+    """Values of systems by topic: each query has a position on the x axis, with a mark for each system.
 
-    Queries are sorted by the value of the baseline, the best first. A grey line joins the lowest and the highest value
-    of a query. A new figure is wide enough for the ids of 60 queries. With more queries or in narrow axes, the ids are
-    smaller, then thinned, and the caption says how many are shown.
+    Queries are sorted by the value of the baseline, the best first. A gray line joins the lowest and the highest value
+    of a query. A new figure is wide enough for the ids of 60 queries. With more queries or in narrow axes, the ids
+    shrink, then some are omitted, and the caption gives the number of shown ids.
 
     Parameters
     ----------
     values : dict of str to array-like of shape (n_queries,)
-        Value of each query for each system by its name. NaN has no mark, and a query without a value in any system has
-        no place.
+        Value of each query for each system by its name. NaN has no mark, and a query without any value is left out.
     qid : array-like of shape (n_queries,)
         Query ids.
     baseline : str, default=None
@@ -83,7 +82,7 @@ class TopicsDisplay(PredictionsDisplay):
     ) -> None:  # fmt: skip
         systems = mapping(values, "values")
         if not systems:
-            raise ValueError("values must hold the values of one system or more, by name. Got {}.")
+            raise ValueError("values must hold the values of at least one system, by name. Got {}.")
         arrays = points(**{f"values[{echo(name)}]": x for name, x in systems.items()})
         self.values = dict(zip(systems, arrays, strict=True))
         self.qid = np.asarray(qid)
@@ -108,7 +107,7 @@ class TopicsDisplay(PredictionsDisplay):
         values = np.stack([*self.values.values()])
         defined = np.flatnonzero(~np.isnan(values).all(axis=0))
         if not len(defined):
-            raise ValueError("A picture of topics needs a query with a value. Got none, or only NaN.")
+            raise ValueError("A plot of topics needs a query with a value. Got none, or only NaN.")
         of_baseline = self.values[self.baseline][defined]
         order = defined[np.argsort(-of_baseline if self.greater_is_better else of_baseline, kind="stable")]
         drawn = thin(len(order))
@@ -126,9 +125,9 @@ class TopicsDisplay(PredictionsDisplay):
         return self
 
     def _label(self, ax: Any, drawn: NDArray[np.int64], n_defined: int) -> None:
-        """Labels of the axes, as many ids as fit, and names of the systems."""
+        """Set the axis labels, the ids that fit, and the names of the systems."""
         width, height = cell_of(ax)
-        # The width that each query has at least.
+        # Minimum width of a query.
         place = (width - AXIS - min(self._names_width(), NAME_SHARE * width)) / n_defined
         size = next((size for size in ID_SIZES if TALL * size <= place), ID_SIZES[0])
         step = max(1, int(np.ceil(TALL * size / place)))
@@ -153,7 +152,7 @@ class TopicsDisplay(PredictionsDisplay):
         cls, results: Mapping[str, Evaluation], metric: str | None = None, *, baseline: str | None = None,
         ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Picture of the values of one or more results, queries matched by their ids.
+        """Plot the values of one or more results; queries are matched by their ids.
 
         Parameters
         ----------
@@ -163,7 +162,7 @@ class TopicsDisplay(PredictionsDisplay):
         Raises
         ------
         ValueError
-            If there is no such metric or baseline, or systems have other queries or labels.
+            If there is no such metric or baseline, or queries or labels of systems differ.
         TypeError
             If results have no names.
         """

@@ -261,7 +261,7 @@ def test_other_queries_are_refused(other):
         q: evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=qid, metrics="mrr")
         for q, qid in (("a", [7, 7, 3, 3]), ("b", other))
     }
-    with pytest.raises(ValueError, match=rf"on the same queries\. Got {len({*other})} and 2 "):
+    with pytest.raises(ValueError, match=rf"must have the same queries\. Got {len({*other})} and 2 "):
         DifferenceDisplay.from_results(results)
 
 
@@ -274,7 +274,7 @@ def test_a_difference_is_of_two(systems):
 def test_values_of_a_metric_computed_otherwise_are_not_compared(data):
     y, s, qid = data
     results = {gain: evaluate(y, s, qid=qid, metrics="ndcg@3", gain=gain) for gain in ("exp2", "linear")}
-    with pytest.raises(ValueError, match=r"computed alike. Got 'ndcg@3' as .*gain=linear.* and as .*gain=exp2"):
+    with pytest.raises(ValueError, match=r"same keywords. Got 'ndcg@3' as .*gain=linear.* and as .*gain=exp2"):
         DifferenceDisplay.from_results(results)
 
 

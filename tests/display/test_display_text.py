@@ -184,9 +184,9 @@ def test_a_picture_of_several_systems_has_one_artist_each(display_class):
         looks.add((line.get_color(), line.get_marker()))
     first = several.ax_
     assert several.plot().ax_ is not first
-    with pytest.raises(TypeError, match="from_results names each. Got name='x'"):
+    with pytest.raises(TypeError, match="from_results sets names. Got name='x'"):
         several.plot(name="x")
-    with pytest.raises(TypeError, match="a dict of results by name, one or more. Got"):
+    with pytest.raises(TypeError, match="a dict of results by name, at least one. Got"):
         display_class.from_results([*some(2).values()], *ARGUMENT[display_class])
 
 
@@ -195,7 +195,7 @@ def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
     one, other = (
         evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain) for gain in ("exp2", "linear")
     )
-    with pytest.raises(ValueError, match=r"computed alike. Got 'ndcg@5' as .*exp2.* in 'a' and as .*linear.* in 'b'"):
+    with pytest.raises(ValueError, match=r"same keywords. Got 'ndcg@5' as .*exp2.* in 'a' and as .*linear.* in 'b'"):
         display_class.from_results({"a": one, "b": other}, *ARGUMENT[display_class])
     assert not plt.get_fignums()
 
@@ -209,7 +209,7 @@ def test_curves_of_several_rankers():
     display = EvalCurveDisplay.from_results({"a": rankers["map"], "b": rankers["map"]})
     assert display.curve["b"].tolist() == rankers["map"].eval_curve_.tolist()
     assert_legible(display.figure_)
-    with pytest.raises(ValueError, match="must have one metric. Got map and mrr"):
+    with pytest.raises(ValueError, match="must have the same metric. Got map and mrr"):
         EvalCurveDisplay.from_results(rankers)
     with pytest.raises(TypeError, match="dict of fitted rankers by name"):
         EvalCurveDisplay.from_results(rankers["map"])

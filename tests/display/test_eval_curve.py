@@ -51,7 +51,7 @@ def test_two_on_the_same_axes(fitted):
     assert second.figure_ is first.figure_
     assert first.line_.get_linestyle() != second.line_.get_linestyle()
     assert first.line_.get_marker() != second.line_.get_marker()
-    with pytest.raises(ValueError, match="must have one metric. Got 'Relevance position .* and 'MAP@10"):
+    with pytest.raises(ValueError, match="must have the same metric. Got 'Relevance position .* and 'MAP@10"):
         EvalCurveDisplay.from_estimator(fitted["relevance_position"], ax=first.ax_)
 
 
@@ -73,8 +73,8 @@ def test_eval_curve_display_errors(ranking):
     with pytest.raises(TypeError, match="needs a fitted QueryRanker. Got Ridge"):
         EvalCurveDisplay.from_estimator(Ridge().fit(X, y))
     for curve in ([], [np.nan], 0.5):
-        with pytest.raises(ValueError, match="a number for each point|one or two dimensions|one round at least"):
+        with pytest.raises(ValueError, match="a number for each point|one or two dimensions|at least one round"):
             EvalCurveDisplay(curve).plot()
     assert EvalCurveDisplay([0.1, 0.2], best_iteration=0).plot().best_iteration_ == 0
-    with pytest.raises(ValueError, match="The best of 2 rounds is counted from 0. Got 2"):
+    with pytest.raises(ValueError, match="best_iteration must be below 2, the number of rounds. Got 2"):
         EvalCurveDisplay([0.1, 0.2], best_iteration=2).plot()

@@ -72,9 +72,9 @@ def test_queries_without_a_value():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (({}, ["x"]), "one system or more"),
+        (({}, ["x"]), "at least one system"),
         (({"a": [1, 2]}, ["x"]), "an id for each of 2 values"),
-        (({"a": [1], "b": [1, 2]}, ["x"]), "have a number for each point"),
+        (({"a": [1], "b": [1, 2]}, ["x"]), "with a number for each point"),
         (({"a": [1]}, ["x"], "c"), "'baseline' must be one of 'a'. Got 'c'"),
     ],
 )
@@ -86,7 +86,7 @@ def test_topics_display_errors(arguments, message):
 
 def test_other_queries_or_labels_are_refused():
     of = {name: evaluate([1, 0], [2, 1], qid=[name, name], metrics="mrr") for name in "ab"}
-    with pytest.raises(ValueError, match="compared on the same queries"):
+    with pytest.raises(ValueError, match="Two systems must have the same queries"):
         TopicsDisplay.from_results(of)
     with pytest.raises(TypeError, match="a dict of results by name"):
         TopicsDisplay.from_results([of["a"]])

@@ -219,7 +219,7 @@ def test_pictures_reject_different_metrics():
     from sklearn_rank.display import CriticalDifferenceDisplay, DifferenceDisplay
 
     a, b, c = of("mrr"), of("mrr", y=OTHER["binary"]), of("mrr", s=SYSTEM)
-    with pytest.raises(ValueError, match="picture of two systems takes systems that were judged by the same labels"):
+    with pytest.raises(ValueError, match="plot of two systems takes systems that were judged by the same labels"):
         DifferenceDisplay.from_results({"a": a, "b": b})
     with pytest.raises(ValueError, match="compare_all takes systems that were judged by the same labels"):
         CriticalDifferenceDisplay.from_results({"a": a, "b": b})
