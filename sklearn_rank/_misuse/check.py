@@ -1,4 +1,4 @@
-"""A check, a door, and the outcome if a check finds something at a door."""
+"""Checks, doors, and the consequence of a finding at a door."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Check:
     ----------
     name : str
     kind : str
-        What a door must hand over for it.
+        Kind of evidence that the check needs from a door.
     about : str
-        The mistake, for the page.
+        Description of the mistake, for the page.
     evidence : str
-        The least evidence, for the page; "" if one case is enough.
+        Minimum evidence, for the page; "" if one case is enough.
     says : str
-        Words of its message that no other message has, for filters.
+        Words that occur only in the message of this check, for warning filters.
     severity : {"warning", "decision", "error"}
-        Whether it always warns, raises where a decision is made, or always raises.
+        Whether the check always warns, raises if the door makes a decision, or always raises.
     can_be_meant : bool
-        Whether `on_misuse` or a filter silences it; if False, the message names the necessary change.
+        Whether `on_misuse` or a filter can silence the check; if False, the message names the necessary change.
     """
 
     name: str
@@ -53,22 +53,22 @@ class Check:
 
 @dataclass(frozen=True)
 class Door:
-    """A way in.
+    """A public function that runs checks on its inputs.
 
     Attributes
     ----------
     name : str
-        The function, or the functions.
+        Name of the function or functions.
     hands : str
-        Kinds of evidence that it hands over, between blanks.
+        Kinds of evidence that the door provides, separated by spaces.
     decides : bool
-        Whether a decision is made here with all data at hand.
+        Whether the door makes a decision, with all data available.
     may_raise : bool
-        False for scorers, because scikit-learn turns their errors into nan.
+        False for scorers, because scikit-learn turns their errors into NaN.
     has_keyword : bool
-        Whether it has the keyword `on_misuse`.
+        Whether the door has the keyword `on_misuse`.
     words : (str, str) or None
-        What its messages call labels and scores; None: as the arguments are called.
+        Names of labels and scores in messages; None: the names of the arguments.
     """
 
     name: str
@@ -79,12 +79,12 @@ class Door:
     words: tuple[str, str] | None = None
 
     def of_columns(self, y_true: Any, y_score: Any) -> Door:
-        """The same door, where messages name the columns of a table."""
+        """Return the door with names of table columns for its messages."""
         label = f"column {echo(y_true)}" if isinstance(y_true, str) else "columns y_true="
         return replace(self, words=(label, f"column {echo(y_score)}"))
 
     def outcome(self, check: Check) -> Consequence:
-        """What happens if the check finds something here; "" if it is not made."""
+        """Consequence of a finding of the check at this door; "" if the door does not run it."""
         if check.kind not in self.hands.split():
             return ""
         raises = check.severity == "error" or (check.severity == "decision" and self.decides)
@@ -92,7 +92,7 @@ class Door:
 
 
 class Finding(NamedTuple):
-    """A finding of a check and its message; `spoils`: whether it concerns the metric that decides."""
+    """A finding of a check and its message; `spoils`: whether it affects the metric that decides."""
 
     check: Check
     message: str
@@ -104,7 +104,7 @@ _collected: ContextVar[list[Finding] | None] = ContextVar("collected", default=N
 
 @contextmanager
 def collected_findings() -> Iterator[list[Finding]]:
-    """Collect the findings inside, for a caller that reports them itself or ran the checks before."""
+    """Collect findings within the context, for a caller that reports them itself or has already run the checks."""
     seen: list[Finding] = []
     before = _collected.set(seen)
     try:
@@ -114,12 +114,12 @@ def collected_findings() -> Iterator[list[Finding]]:
 
 
 def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> None:
-    """Warn or raise, as the door decides. `on_misuse` is the user's choice for a door that raises.
+    """Warn or raise according to the door. `on_misuse` is the user's choice for a door that raises.
 
     Raises
     ------
     ValueError
-        At the first finding that is an error here.
+        At the first finding that is an error at this door.
     """
     collected = _collected.get()
     for one in seen:
@@ -141,9 +141,9 @@ def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> Non
 
 
 class findings_of_systems:
-    """Report the findings of all systems, each check once, at the end of a with statement.
+    """Context manager that reports the findings of all systems at its end, each check once.
 
-    It is no generator, whose frames would hide the code that called this library.
+    It is not a generator, because the frames of a generator would hide the caller of this library.
     """
 
     def __init__(self, door: Door, on_misuse: str = "raise") -> None:
@@ -151,17 +151,17 @@ class findings_of_systems:
         self._by_system: dict[str, list[Finding]] = {}
 
     def __enter__(self) -> dict[str, list[Finding]]:
-        """The findings of each system, to be filled in."""
+        """Return the dict for the findings of each system."""
         return self._by_system
 
     def __exit__(self, error: object, *_: object) -> None:
-        """Report, unless there was an error."""
+        """Report the findings, unless there was an error."""
         if error is None:
             report(self._door, _merged(self._by_system), self._on_misuse)
 
 
 def _merged(seen: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
-    """Each check that found something in some systems, once: it says which they are, unless it is the same of all."""
+    """Yield each finding once; the message names the systems, unless all systems have the finding."""
     by_check: dict[str, dict[str, Finding]] = {}
     for system, findings in seen.items():
         for one in findings:

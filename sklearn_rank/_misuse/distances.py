@@ -14,10 +14,10 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 LEAST_VECTORS = 3
-"""Different vectors between which distances are compared."""
+"""Number of different vectors for the comparison of distances."""
 
 NEARLY_ALL = 0.95
-"""Share of queries that are in the database."""
+"""Minimum share of queries that are in the database."""
 
 FALLING = Check(
     "similarities as distances", "neighbors",
@@ -60,7 +60,7 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
 
 
 def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterator[Finding]:
-    """Queries that are their own first neighbor, `n_found` of so many; or the database is the queries."""
+    """Queries that are their own first neighbor (`n_found` of `n_queries`); `is_same`: the queries are the database."""
     if is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries):
         yield Finding(
             ITSELF,
@@ -70,13 +70,14 @@ def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterato
 
 
 def largest_for_equal(between: Array, distance: Any) -> Iterator[Finding]:
-    """A distance that is larger between equal vectors than between others; `between` has some distances."""
+    """A distance that is larger between equal vectors than between others; `between` is a matrix of distances."""
     if len(between) < LEAST_VECTORS or not np.isfinite(between).all():
         return
     equal = np.diag(between)
     if (between <= equal[:, None]).all() and (between.min(axis=1) < equal).all():
         yield Finding(
             SIMILARITY_AS_DISTANCE,
-            f"distance= takes a function that is lower for nearer vectors, and this one is largest between equal "
+            "distance= must be a function that is lower for nearer vectors, but this function is largest between "
+            "equal "
             f"vectors: negate a similarity. Got {echo(distance)}.",
         )

@@ -1,17 +1,17 @@
-"""The entry points (doors): the kinds of evidence that each passes on, and whether it decides."""
+"""The entry points (doors): the kinds of evidence that each provides, and whether it makes a decision."""
 
 from __future__ import annotations
 
 from sklearn_rank._misuse.check import Door
 
 OF_MODELS = "y", "predictions"
-"""What messages call labels and scores where a model predicts."""
+"""Names of labels and scores in messages if a model predicts."""
 
 KINDS_OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
-"""Kinds of evidence that rows of the user are."""
+"""Kinds of evidence in the rows of the user."""
 
 OF_DECISIONS = "labels grades ids qid frozen ratings copies"
-"""Kinds of evidence that rows are where models are chosen."""
+"""Kinds of evidence in rows for doors that choose models."""
 
 METRIC = Door("metric functions", KINDS_OF_ROWS + " form")
 SCORER = Door(

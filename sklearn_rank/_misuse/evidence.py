@@ -1,7 +1,7 @@
-"""What rows show about labels, scores and ids: small, and joined where rows come in parts.
+"""Evidence about labels, scores and ids: small summaries of rows, which can be joined if rows come in parts.
 
-Each part is looked at once. What takes a pass over rows is looked at in the first queries before it is looked at in
-all, and only where the summary made by `read` leave it open.
+Each part is examined once. An examination that needs a pass over the rows runs only if the summary from `read` does not
+decide, and starts with the first queries.
 """
 
 from __future__ import annotations
@@ -29,40 +29,40 @@ Metrics = Mapping[str, MetricRequest]
 Compute = Callable[[Queries, Sequence[Any]], list[PerQuery]]
 
 ALL_KINDS = "labels ids qid scores retrieved arguments names"
-"""Kinds of checks of rows."""
+"""All kinds of checks of rows."""
 
 LEAST_DOCUMENTS = 3
-"""Documents of a query that is evidence."""
+"""Minimum number of documents of a query that counts as evidence."""
 
 SAMPLE = 64
-"""Queries that are looked at before all are."""
+"""Number of queries to examine first, before all queries."""
 
 GLANCED, GLANCED_ROWS = 32, 2**12
-"""Documents of a list that are glanced at in so few rows, by Python: NumPy takes three times the time for them."""
+"""Number of documents per list for a quick look in plain Python, which is three times as fast as NumPy here."""
 
 SAMPLED_ROWS = 2**12
-"""Different values are counted in so many rows."""
+"""Number of rows in which distinct values are counted."""
 
 USUAL_Z = 2.0
-"""Standard errors of a sample that chance often has."""
+"""Number of standard errors that a sample often deviates by chance."""
 
 MOST_FRACTIONS = 64
-"""Different values that are kept."""
+"""Maximum number of distinct values to keep."""
 
 MOST_GRADES = 10
-"""Difference of the highest and the lowest whole number of a scale of grades or classes."""
+"""Maximum range of whole numbers on a scale of grades or classes."""
 
 HIGHEST_OF_SCALES = frozenset({99.0, 100.0, 999.0, 9999.0, 99999.0})
 """Placeholders of missing labels among grades, or the end of a scale in percent."""
 
 STAND_INS = frozenset({"nan", "NaN", "None", "<NA>", "NaT"})
-"""Texts that other libraries make of a missing id."""
+"""Texts that other libraries create from a missing id."""
 
 LEAST_OTHER_IDS = 2
-"""Other ids needed to tell that -1 is a placeholder."""
+"""Minimum number of other ids to recognize -1 as a placeholder."""
 
 LOWEST_INT = -(2**63)
-"""Whole number that NumPy makes of NaN."""
+"""Integer that NumPy creates from NaN."""
 
 MARKS = STAND_INS | {"-1", str(LOWEST_INT)}
 """Texts that may be placeholders of a missing id."""
@@ -71,17 +71,17 @@ OF_MASK = frozenset({"False", "True"})
 """Texts of booleans."""
 
 BELOW_ZERO = re.compile(r"-[1-9]\d{0,18}")
-"""Text of a whole number below 0."""
+"""Pattern of a negative integer."""
 
 FIRST_OF_ODD = "nN<-FT"
-"""First characters of texts that are odd ids."""
+"""First characters of possible odd ids."""
 
 HIGHEST_GRADE = 31
-"""Highest grade that LightGBM and XGBoost take with gains of 2**grade - 1."""
+"""Highest grade that LightGBM and XGBoost accept with gains of 2**grade - 1."""
 
 
 class Moments(NamedTuple):
-    """Number, sum and sum of squares of the agreement of queries, and the variance of the sum by chance."""
+    """Number, sum and sum of squares of agreements of queries, and the variance of the sum under chance."""
 
     n: int = 0
     total: float = 0.0
@@ -90,22 +90,22 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, values: Array, variance: float = 0.0) -> Moments:
-        """Moments of some values."""
+        """Compute the moments of values."""
         return cls(len(values), float(values.sum()), float((values**2).sum()), variance)
 
     def joined(self, other: Moments) -> Moments:
-        """Moments of both."""
+        """Combine two moments."""
         n, total, squares, variance = (a + b for a, b in zip(self, other, strict=True))
         return Moments(int(n), total, squares, variance)
 
     @property
     def z_by_chance(self) -> float:
-        """Sum over the standard error that it has by chance; 0 without variation."""
+        """Sum divided by its standard error under chance; 0 without variation."""
         return self.total / math.sqrt(self.variance) if self.variance else 0.0
 
     @property
     def z(self) -> float:
-        """Mean over its standard error; 0 if both are unknown."""
+        """Mean divided by its standard error; 0 if both are unknown."""
         if self.n < 2 or self.squares == 0:
             return 0.0
         mean = self.total / self.n
@@ -114,7 +114,7 @@ class Moments(NamedTuple):
 
 
 SETS_OF_EVIDENCE = ("unmoved", "fractions", "odd_ids")
-"""Attributes of evidence that are sets."""
+"""Attributes of `Evidence` that are sets."""
 
 NO_MOMENTS = Moments()
 NO_METRICS: frozenset[str] = frozenset()
@@ -123,7 +123,7 @@ NO_IDS: frozenset[Any] = frozenset()
 
 
 class Evidence(NamedTuple):
-    """What some queries show.
+    """Summary of queries for the checks.
 
     Attributes
     ----------
@@ -134,17 +134,18 @@ class Evidence(NamedTuple):
     unmoved : frozenset of str or None
         Metrics whose value is the same for the best and the worst order of every query; None without a query.
     n_lowest, n_highest : int
-        Rows with the lowest label, and with the highest, counted where some metric is unmoved.
+        Numbers of rows with the lowest and with the highest label, counted only if a metric is unmoved.
     n_high : int
-        Lists whose labels are one value above 0, counted where each query has one value.
+        Number of lists whose labels all have one value above 0, counted only if each query has a single label.
     fractions : frozenset of float
         Up to `MOST_FRACTIONS` distinct fractional labels; filled only if all scores are whole numbers.
     is_tied : bool
-        Whether a query has equal scores, asked where labels have fractions and scores have none.
+        Whether a query has tied scores, computed only if labels have fractions and scores have none.
     agreement : Moments
-        Of the correlation of labels and scores in lists where both vary: in all, or in the first queries of a part.
+        Moments of the correlation of labels and scores in lists where both vary: in all queries, or in the first
+        queries of a part.
     odd_ids : frozenset
-        Ids of queries that may stand for missing ones, or are no ids, see `odd_ids`.
+        Query ids that may be placeholders for missing ids, or invalid, see `odd_ids`.
     highest_other : float
         Highest label, but for one of `HIGHEST_OF_SCALES`.
     """
@@ -173,9 +174,9 @@ class Evidence(NamedTuple):
         cls, queries: Queries, metrics: Metrics, *, kinds: str = ALL_KINDS, agrees: bool = False,
         least_lists: int = 0,
     ) -> Evidence:  # fmt: skip
-        """Evidence of some queries for some kinds of checks; `agrees` asks for the agreement in all queries.
+        """Collect the evidence of queries for given kinds of checks; `agrees`: compute the agreement in all queries.
 
-        With fewer than `least_lists` lists it is not asked which metrics no order changes.
+        With fewer than `least_lists` lists, unmoved metrics are not computed.
         """
         summary, size = queries.summary, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
@@ -197,19 +198,19 @@ class Evidence(NamedTuple):
         )  # fmt: skip
 
     def to_json(self) -> str:
-        """The evidence as text, for a table."""
+        """Convert the evidence to text, for a table."""
         sets = {name: sorted(getattr(self, name) or (), key=str) for name in SETS_OF_EVIDENCE}
         return json.dumps(self._asdict() | sets)
 
     @classmethod
     def from_json(cls, text: str) -> Evidence:
-        """Evidence from its text."""
+        """Read evidence from its text."""
         known = json.loads(text)
         sets = {name: frozenset(known[name]) for name in SETS_OF_EVIDENCE}
         return cls(**known | sets | {"agreement": Moments(*known["agreement"])})
 
     def joined(self, other: Evidence) -> Evidence:
-        """Evidence of both."""
+        """Combine two parts of evidence."""
         if self.unmoved is None or other.unmoved is None:
             return self if other.unmoved is None else other
         unmoved, lowest = self.unmoved & other.unmoved, min(self.lowest_label, other.lowest_label)
@@ -233,7 +234,7 @@ class Evidence(NamedTuple):
 
 
 def label_range(queries: Queries) -> tuple[float, float]:
-    """Lowest and highest label; the summary of a matrix counts 0 even where no document has it."""
+    """Lowest and highest label; the summary of a matrix includes 0 even if no document has that label."""
     low, high = queries.summary.label_range
     if low != 0 or not queries.grouping.row_is_query or queries.summary.has_unjudged:
         return low, high
@@ -248,7 +249,7 @@ def _highest_other(label: Array, high: float) -> float:
 
 
 def _sizes(queries: Queries) -> Index:
-    """Documents of each query, including documents without a row."""
+    """Number of documents of each query, including documents without a row."""
     if queries.unlisted is None:
         return queries.grouping.sizes
     unlisted = queries.unlisted
@@ -260,7 +261,7 @@ def _sizes(queries: Queries) -> Index:
 
 
 def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
-    """Ids that may be placeholders: two below 0, and words such as "nan"; all masked entries."""
+    """Return ids that may be placeholders: up to two negative ids, words such as "nan", and masked entries."""
     kind, n = ids.dtype.kind, len(ids)
     if kind in "if":
         low = min(ids.tolist()) if n <= SAMPLE else ids.min()
@@ -274,20 +275,20 @@ def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
 
 
 def odd_texts(ids: Iterable[Any]) -> frozenset[str]:
-    """Texts among ids that may stand for missing ones, or for booleans; two of those that are numbers below 0."""
+    """Return texts that may be placeholders for missing ids or booleans, and up to two texts of negative numbers."""
     texts = {one for one in ids if isinstance(one, str) and one[:1] in FIRST_OF_ODD}
     return frozenset({*(texts & (MARKS | OF_MASK)), *sorted(filter(BELOW_ZERO.fullmatch, texts))[:2]})
 
 
 def are_mask(odd: frozenset[Any], n: int) -> bool:
-    """Whether the `n` distinct ids are False and True, or their texts, if some of them are odd."""
+    """Whether the `n` distinct ids are False and True, or their texts, given the odd ids."""
     return any(type(one) is bool for one in odd) or len(odd & OF_MASK) == n
 
 
 def stand_in(odd: frozenset[Any], n: int) -> Any:
-    """Id that stands for a missing one, if some of `n` distinct ids are odd; None if there is no such id.
+    """Return the placeholder of a missing id among `n` distinct ids, given the odd ids; None if there is none.
 
-    A number below 0 stands for a missing one if no other is below 0, and two more ids are not.
+    A negative number is a placeholder if it is the only negative id, and there are at least two other ids.
     """
     texts = odd & STAND_INS
     numbers = {int(one) if type(one) is str else one: one for one in odd - texts - OF_MASK if type(one) is not bool}
@@ -296,20 +297,20 @@ def stand_in(odd: frozenset[Any], n: int) -> Any:
     return min(texts) if texts else numbers[-1] if [*numbers] == [-1] and n > LEAST_OTHER_IDS else None
 
 
-# --- metrics that no order changes ---------------------------------------------------------------------------
+# --- metrics that do not depend on the order -------------------------------------------------------------------
 
 
 _compute: Compute
 
 
 def compute_with(function: Compute) -> None:
-    """Set the function that computes metrics: it is on a floor above, and its module calls this on import."""
+    """Set the function that computes metrics; its module, on a higher floor, calls this on import."""
     global _compute
     _compute = function
 
 
 def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], int]:
-    """Metrics whose values no order changes, and how many lists have one label above 0 where each has one label."""
+    """Metrics that do not depend on the order, and the number of lists with one label above 0 if all have one label."""
     has_one, n_high = one_label_each(queries)
     candidates = {
         name: metric for name, metric in metrics.items()
@@ -317,7 +318,7 @@ def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str],
     }  # fmt: skip
     if not candidates:
         return frozenset(), n_high
-    # Queries of one document have no order.
+    # Queries with a single document have no order.
     n_queries = queries.grouping.n_queries
     if n_queries >= len(queries.row_label) and queries.unlisted is None:
         return frozenset() if queries.summary.has_unretrieved else frozenset(candidates), n_high
@@ -335,38 +336,38 @@ def reads_order(metric: MetricRequest) -> bool:
 
 
 def all_on_one_side(queries: Queries, metric: MetricRequest) -> bool:
-    """Whether all documents are relevant, or none is, for a metric that reads relevance."""
+    """Whether all documents are relevant, or no document is, for a metric that reads relevance."""
     (low, high), least = label_range(queries), metric["min_relevance"]
     return bool(low >= least or high < least) and reads_relevance(metric)
 
 
 def reads_relevance(metric: MetricRequest) -> bool:
-    """Whether the value of a metric depends on `min_relevance`: tried once, and remembered with the metric."""
+    """Whether a metric depends on `min_relevance`; tested once and stored with the metric."""
     known: dict[str, Any] = vars(metric)
     if "reads_relevance" not in known:
-        # Metrics are frozen.
+        # Metrics are frozen dataclasses.
         known["reads_relevance"] = reads_order(metric) and _changes_with_relevance(metric)
     return bool(known["reads_relevance"])
 
 
 def _changes_with_relevance(metric: Any) -> bool:
-    """Whether values for labels 0, 0.5 and 1 change with `min_relevance`; False where it does not take them.
+    """Whether values for labels 0, 0.5 and 1 change with `min_relevance`; False if the metric refuses the labels.
 
-    One query has no label of 1, so that a metric changes whose lists are shorter than its cutoff.
+    One query has no label of 1, so that a metric with a cutoff beyond the list length changes as well.
     """
     label = np.array([0, 0.5, 1, 0, 0.5, 0, 0, 0.5, 0, 0.5])
     queries = queries_of(label, np.arange(10.0), Grouping.by_sizes(np.array([5, 5])))
     given = [replace(metric, keywords={**metric.keywords, "min_relevance": least}) for least in (0.25, 1.0)]
     try:
         low, high = [values.values() for values in _compute(queries, given)]
-    # A formula may do anything with labels that it does not take.
+    # A formula may raise any exception for labels that it does not support.
     except Exception:
         return False
     return not np.array_equal(low, high, equal_nan=True)
 
 
 def first_labels_differ(queries: Queries) -> bool:
-    """Whether the first documents of the first query have different grades: that takes least time to tell."""
+    """Whether the first documents of the first query have different grades; this is the fastest test."""
     if queries.grouping.order is not None or queries.row_label.dtype is not BYTE or queries.row_label.ndim == 2:
         return False
     first = queries.row_label[: min(queries.grouping.indptr[1], SAMPLE)].tobytes()
@@ -374,7 +375,7 @@ def first_labels_differ(queries: Queries) -> bool:
 
 
 def one_label_each(queries: Queries) -> tuple[bool, int]:
-    """Whether the documents of each query have one label, and how many lists have one above 0."""
+    """Whether each query has a single label, and the number of lists whose label is above 0."""
     if queries.has_subtopics or queries.unlisted is not None or queries.summary.has_unjudged:
         low, high = label_range(queries)
         return low == high, 0
@@ -390,10 +391,10 @@ def one_label_each(queries: Queries) -> tuple[bool, int]:
 
 
 def unmoved_by_order(queries: Queries, metrics: Metrics) -> list[str]:
-    """Metrics that have one value for the best order of every query and for the worst one.
+    """Metrics with the same value for the best and the worst order of every query.
 
-    Where a document was not retrieved, it counts what is: then the value must be the same without any retrieved
-    document.
+    If some documents were not retrieved, the choice of retrieved documents matters: then the value must also be the
+    same without any retrieved document.
     """
     orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
     if queries.summary.has_unretrieved:
@@ -407,7 +408,7 @@ def unmoved_by_order(queries: Queries, metrics: Metrics) -> list[str]:
 
 
 def _known_labels(queries: Queries) -> list[Array]:
-    """Labels; where some are not known, once with these below all others, and once above."""
+    """Labels; if some are unknown, once with the unknown labels below all others, and once above."""
     label = queries.label
     if not queries.summary.has_unjudged:
         return [label]
@@ -415,7 +416,7 @@ def _known_labels(queries: Queries) -> list[Array]:
 
 
 def _ordered(queries: Queries, label: Array, sign: int) -> Queries:
-    """The same queries, best first, or worst first with sign -1; all documents are retrieved, without ties."""
+    """Sort the queries best first, or worst first with sign -1; all documents are retrieved, without ties."""
     rows = np.arange(len(label))
     rank = np.empty(len(label))
     rank[np.lexsort((sign * rows, sign * label))] = rows
@@ -440,7 +441,7 @@ def first_queries(queries: Queries, n: int) -> Queries:
 
 
 def _head(queries: Queries) -> tuple[NDArray[Any], Array, Index]:
-    """Labels, scores and the number of the query of the first rows, by query."""
+    """Labels, scores and query numbers of the first rows, by query."""
     grouping = queries.grouping
     n = max(grouping.query_at(SAMPLED_ROWS), 1)
     label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
@@ -454,7 +455,7 @@ def have_few_values(queries: Queries) -> bool:
 
 
 def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
-    """Different labels that are not whole, and whether a query has equal scores, in the first rows."""
+    """Distinct fractional labels, and whether a query has tied scores, in the first rows."""
     label, score, query = _head(queries)
     different = distinct_values(label[label % 1 > 0])[:MOST_FRACTIONS]
     order = np.lexsort((score, query))
@@ -463,7 +464,7 @@ def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
 
 
 def may_run_against(queries: Queries) -> bool:
-    """Whether scores of the first queries may run against their labels: a glance, before `agreement`."""
+    """Whether scores of the first queries may contradict their labels; a quick test before `agreement`."""
     if queries.has_subtopics:
         return False
     grouping = queries.grouping
@@ -475,7 +476,7 @@ def may_run_against(queries: Queries) -> bool:
         label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
         of_label = np.add.reduceat(label, starts, dtype=np.float64)
         mean_label = of_label / np.diff(grouping.indptr[: n + 1])
-        # Sums of the largest scores may be infinite: then `agreement` decides.
+        # Sums of very large scores may be infinite; then `agreement` decides.
         with np.errstate(over="ignore", invalid="ignore"):
             if np.dot(label, score) >= np.dot(mean_label, np.add.reduceat(score, starts)):
                 return False
@@ -483,7 +484,7 @@ def may_run_against(queries: Queries) -> bool:
 
 
 def _some_agree(queries: Queries, n: int) -> bool:
-    """Whether scores rise with labels in some of the first `n` lists, by their first documents."""
+    """Whether scores increase with labels in some of the first `n` lists, judging by their first documents."""
     ends, covariance = queries.grouping.indptr[: n + 1].tolist(), 0.0
     for query in {0, n // 3, 2 * n // 3, n - 1}:
         start, stop = ends[query], min(ends[query + 1], ends[query] + GLANCED)
@@ -493,7 +494,7 @@ def _some_agree(queries: Queries, n: int) -> bool:
 
 
 def agreement(queries: Queries, n: int) -> Moments:
-    """Agreement of labels and scores in the first `n` queries."""
+    """Moments of the agreement of labels and scores in the first `n` queries."""
     grouping = queries.grouping
     n = min(n, grouping.n_queries)
     label, score = (grouping.take(x, 0, n).astype(np.float64) for x in (queries.row_label, queries.score))
@@ -501,11 +502,11 @@ def agreement(queries: Queries, n: int) -> Moments:
 
 
 def moments_of(label: Array, score: Array, grouping: Grouping) -> Moments:
-    """Correlation of labels and scores in each list, of documents that were judged and retrieved, where both vary.
+    """Moments of the correlation of labels and scores of judged, retrieved documents, in lists where both vary.
 
-    Over all orders of the documents its mean is 0, and its variance 1 / (n - 1). A pool may have the low documents of a
-    list only if another system found them, and they are more relevant then: so it is the correlation with labels of 0
-    for unjudged documents if that is higher.
+    Over all orders of the documents, the correlation has mean 0 and variance 1 / (n - 1). In a pool, the low documents
+    of a list may be judged only because another system found them, so they are more relevant than others. Therefore the
+    correlation counts unjudged documents with label 0 if that yields a higher value.
     """
     listed, judged = np.isfinite(score), label == label
     values = _correlations(label, score, listed & judged, grouping)
@@ -517,7 +518,7 @@ def moments_of(label: Array, score: Array, grouping: Grouping) -> Moments:
 
 
 def _correlations(label: Array, score: Array, counts: NDArray[np.bool_], grouping: Grouping) -> Array:
-    """Correlation of the documents that count in each list; not finite if one does not vary."""
+    """Correlation over the counted documents of each list; not finite if labels or scores are constant."""
     n, sizes, total = np.maximum(grouping.reduce(counts.astype(np.float64)), 1.0), grouping.sizes, grouping.reduce
 
     def centred(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Checks of ids: ids that match only in another spelling, and repeated runs that count as queries."""
+"""Checks of ids: ids that match only with another spelling, and repeated runs that count as queries."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "id.strip().casefold()": lambda text: text.strip().casefold(),
     "str(int(float(id)))": lambda text: _number(text.strip()),
 }
-"""Calls that make ids equal, and the functions."""
+"""Calls that make ids equal, and their functions."""
 
 WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 SUFFIX = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+[^0-9A-Za-z]?$")
 REPEATED = re.compile(r"(?i:run|rep(?:eat)?|trial|try|seed|iter(?:ation)?|copy)[^0-9A-Za-z]?\d+\W?$")
-"""End of an id that names a repetition."""
+"""Suffix of an id that names a repetition."""
 
 MOST_COMPARED, SAMPLED_IDS = 2**10, 16
-"""Ids on each side that are compared, and ids that tell whether ids have suffixes."""
+"""Number of compared ids on each side, and number of ids to test for suffixes."""
 
 LEAST_LISTS, LOOKED_AT_LISTS, SAMPLED_DOCUMENTS, MOST_JUDGED = 5, 32, 10, 2**17
-"""Lists of another query; lists that are looked at, and documents of each; judgements that are searched for them."""
+"""Lists of another query, examined lists, documents of each, and judgements to search."""
 
 LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
-"""Queries that are repeated, and different labels that they have; values of an attribute that may include -1."""
+"""Repeated queries, their distinct lists of labels, and distinct values of an attribute that may include -1."""
 
 SPELLED = Check(
     "ids in another spelling", "runs",
@@ -61,15 +61,15 @@ CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES, NO_VALUE)
 
 
 def _number(text: str) -> str:
-    """A whole number without zeros in front and behind the point; another text as it is."""
+    """Normalize a whole number: remove leading zeros and zero decimals; other texts are unchanged."""
     whole = WHOLE.fullmatch(text)
     return whole[1] if whole else text
 
 
 def spelled_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, Any, Any, str] | None:
-    """How many ids that are not equal would be in another spelling, two of these, and the call; None if few would be.
+    """Return the number of ids that match only with another spelling, a pair of them, and the call; None if few match.
 
-    Spellings are told apart where ids of one side are.
+    A spelling is skipped if it makes distinct ids of one side equal.
     """
     a, b = ({str(one): one for one in ids[:MOST_COMPARED]} for ids in (ours, theirs))
     sides = [{text: one for text, one in side.items() if text not in a or text not in b} for side in (a, b)]
@@ -85,7 +85,7 @@ def spelled_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, Any,
 
 
 def another_spelling(ours: Sequence[Any], theirs: Sequence[Any], what: str) -> Iterator[Finding]:
-    """Ids that match nothing on either side, and would be equal in another spelling."""
+    """Ids without a match that would match with another spelling."""
     if ours and theirs and (alike := spelled_alike(ours, theirs)) is not None:
         n, a, b, call = alike
         yield Finding(
@@ -98,7 +98,7 @@ def another_spelling(ours: Sequence[Any], theirs: Sequence[Any], what: str) -> I
 def lists_of_another_query(
     lists: Sequence[Sequence[Any]], judged: Sequence[Any], query: Sequence[int]
 ) -> Iterator[Finding]:
-    """Lists without a judged document whose documents are all judged for one other query; `query` is of the judged."""
+    """Lists whose documents are not judged for their query but all for another; `query` is of the judgements."""
     listed, judged_for = {one for documents in lists for one in documents}, dict[Any, set[int]]()
     for document, number in zip(judged, query, strict=True):
         if document in listed:
@@ -115,11 +115,11 @@ def lists_of_another_query(
 
 
 def may_be_repeated(ids: NDArray[Any]) -> bool:
-    """Whether ids may end in the number of a run: a glance at a few of them."""
+    """Whether ids may end in the number of a run; tests only a few ids."""
     if ids.dtype.kind not in "UTO" or len(ids) < 2 * LEAST_REPEATED:
         return False
     some = ids[:: len(ids) // SAMPLED_IDS or 1].tolist()
-    # Most ids are letters and digits, which takes less time to see.
+    # Most ids consist of letters and digits, which is faster to test.
     texts = [one for one in some if isinstance(one, str) and not one.isalnum()]
     return 3 * sum(SUFFIX.search(one) is not None for one in texts) > len(some)
 
@@ -134,14 +134,14 @@ def findings_of_queries(result: Any) -> Iterator[Finding]:
         if one is not None and (name == "clusters" or str(one) != "-1" or n >= LEAST_VALUES):
             yield Finding(
                 NO_VALUE,
-                f"{echo(one)} in {name} stands for a missing value, so unrelated queries are together: leave these "
-                "queries out, or give each a value of its own.",
+                f"{echo(one)} in {name} stands for a missing value, so unrelated queries are combined: leave these "
+                "queries out, or give each query its own value.",
             )
     yield from _repeated_runs(result)
 
 
 def _repeated_runs(result: Any) -> Iterator[Finding]:
-    """Queries of a result whose ids are equal up to a suffix, and that have the same labels."""
+    """Queries of a result whose ids are equal up to a suffix, and whose labels are equal."""
     if result.clusters is not None or not may_be_repeated(result.qid) or result.label_fingerprints is None:
         return
     names = [str(one) for one in result.qid.tolist()]

@@ -1,4 +1,4 @@
-"""The check of unevenly judged systems, and the line of a comparison with the judged share of each system."""
+"""The check of unevenly judged systems, and the note with the judged share of each system."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
 FAR_APART = 0.2
-"""Difference of two shares of judged documents that is far."""
+"""Minimum difference of two judged shares for a finding."""
 
 MOSTLY_JUDGED = 0.5
-"""Share of judged documents that one of the two systems has at least."""
+"""Minimum judged share of the better judged system."""
 
 MOST_WITH_SHARES = 3
-"""Systems whose share of judged documents is said one by one."""
+"""Maximum number of systems whose judged shares are listed one by one."""
 
 LEAST_Z = 6.0
-"""Difference of the shares in standard errors, at least: chance gives it less than once in a million."""
+"""Minimum difference of the shares in standard errors: by chance less than once in a million."""
 
 UNEVENLY_JUDGED = Check(
     "systems judged unevenly", "judged",
@@ -34,9 +34,9 @@ CHECKS_OF_SYSTEMS = (UNEVENLY_JUDGED,)
 
 
 def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> Iterator[Finding]:
-    """The finding that one system was judged far less than another; `shares` has the share of each query by system.
+    """Yield a finding if a system has far fewer judged documents; `shares` holds the share of each query by system.
 
-    `meaning` says how the metric reads unjudged documents: it is misled only if they count as not relevant.
+    `meaning` tells how the metric treats unjudged documents; the check applies only if they count as not relevant.
     """
     known = {name: one[~np.isnan(one)] for name, one in shares.items()}
     if "unjudged=nonrelevant" not in meaning or min(map(len, known.values())) < LEAST_QUERIES:
@@ -44,7 +44,7 @@ def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> I
     means = mean_shares(shares)
     most, least = (choose(means, key=means.__getitem__) for choose in (max, min))
     distance = means[most] - means[least]
-    # A share of 0 is found by another check: ids do not match.
+    # Another check finds a share of 0: ids do not match.
     if means[least] == 0 or means[most] < MOSTLY_JUDGED or distance < FAR_APART:
         return
     error = math.sqrt(sum(float(known[name].var(ddof=1)) / len(known[name]) for name in (most, least)))
@@ -64,7 +64,7 @@ def mean_shares(shares: Mapping[str, Array]) -> dict[str, float]:
 
 
 def judged_note(means: Mapping[str, Mapping[str, float]]) -> str:
-    """What share of each system was judged, by metric, of many the range; "" if all were, or it is unknown."""
+    """Note with the judged share of each system by metric, or the range for many systems; "" if complete or unknown."""
     parts: dict[str, str] = {}
     for metric, of_systems in means.items():
         if of_systems and min(of_systems.values(), default=1.0) < 1:
@@ -80,7 +80,7 @@ def judged_note(means: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _first(metric: str) -> str:
-    """The documents that a metric reads, by its name."""
+    """The documents that a metric reads, from its name."""
     cutoff = metric.rpartition("@")[2] if "@" in metric else ""
     return f"the first {cutoff}" if cutoff.isdecimal() else "all retrieved"
 

@@ -40,18 +40,20 @@ COPY = Check(
 CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
 
 LEAST_EQUAL, FIRST_ROWS = 20, 64
-"""Rows that are equal in two columns, and rows that are compared first."""
+"""Minimum number of rows for a copy, and number of rows to compare first."""
 
 
 def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
-    """Models or results that have two names."""
+    """Models or results with two names."""
     names: dict[int, list[str]] = {}
     for name, model in models.items():
         if not isinstance(model, str):
             names.setdefault(id(model), []).append(name)
     twice = next((same for same in names.values() if len(same) > 1), None)
     if twice:
-        yield Finding(TWICE, f"{echo_all(twice)} are one object, so they cannot differ: pass another one, or a copy.")
+        yield Finding(
+            TWICE, f"{echo_all(twice)} are one object, so they cannot differ: pass different models, or a copy."
+        )
         return
     known = {name: params for name, model in models.items() if (params := _parameters(model))}
     for a, b in combinations(known, 2):
@@ -65,7 +67,7 @@ def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _parameters(model: Any) -> Mapping[str, Any]:
-    """Parameters of a model and of the models inside; empty if it is no estimator, or holds a class."""
+    """Parameters of a model and of nested models; empty if it is not an estimator, or contains a class."""
     try:
         return dict(model.get_params()) if hasattr(model, "get_params") else {}
     except TypeError:
@@ -73,7 +75,7 @@ def _parameters(model: Any) -> Mapping[str, Any]:
 
 
 def _share_all(params: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether parameters are equal, and an estimator among them is one object."""
+    """Whether all parameters are equal, and the models share an estimator object."""
     if [*params] != [*other]:
         return False
     pairs = [(params[name], other[name]) for name in params]
@@ -109,7 +111,7 @@ def frozen_ranker(n_seen: int, n_queries: int) -> Iterator[Finding]:
 
 
 def ranker_without_queries(around: Sequence[Any]) -> Iterator[Finding]:
-    """A ranker that was fitted without queries, inside other estimators, the outermost first."""
+    """A ranker fitted without queries; `around` holds the surrounding estimators, the outermost first."""
     if around:
         yield Finding(
             LOST,

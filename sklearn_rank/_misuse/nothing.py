@@ -1,4 +1,4 @@
-"""Results that no query can tell apart: whether there is evidence at all, asked before anything is claimed of them."""
+"""Checks whether any query can distinguish the results; they run before any conclusion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_rank._misuse.rows import LEAST_QUERIES
 from sklearn_rank._utils.typing import Array
 
 LEAST_ROWS_OF_FOLD = 100
-"""Rows of a fold: by chance none is relevant once in 170, if one in twenty is relevant."""
+"""Number of rows of a fold; if 1 in 20 is relevant, all are irrelevant by chance once in 170."""
 
 NOTHING_COMPARED = Check(
     "nothing compared", "evidence",
@@ -33,7 +33,7 @@ CHECKS_OF_EVIDENCE = (NOTHING_COMPARED, NOTHING_MEASURED)
 
 
 class ValuesOfSystem(NamedTuple):
-    """Values of a system by one metric, whether each can tell, and whether judgements alone fix it, if known."""
+    """Values of a system by a metric; for each, whether it is informative and whether judgements determine it."""
 
     values: Array
     tells: NDArray[np.bool_]
@@ -41,7 +41,7 @@ class ValuesOfSystem(NamedTuple):
 
 
 class Nothing(NamedTuple):
-    """Why no query can tell: all values are 0, judgements alone fix all values; and the number of systems."""
+    """Reason why no query is informative (all values are 0, or judgements determine all), and the number of systems."""
 
     are_zero: bool
     are_settled: bool
@@ -49,7 +49,7 @@ class Nothing(NamedTuple):
 
 
 def nothing_in(systems: Iterable[ValuesOfSystem]) -> Nothing | None:
-    """Why no query of any system can tell them apart by a metric; None if one can."""
+    """Return the reason why no query can distinguish the systems by a metric; None if a query can."""
     known = [*systems]
     if not known or any(one.tells.any() for one in known):
         return None
@@ -58,7 +58,7 @@ def nothing_in(systems: Iterable[ValuesOfSystem]) -> Nothing | None:
 
 
 def nothing_in_words(metrics: Iterable[str], why: Nothing, done: str = "compared") -> str:
-    """That metrics have compared or measured nothing, and why."""
+    """Message that metrics have compared or measured nothing, with the reason."""
     names = [*metrics]
     runs = {1: "", 2: " of both runs"}.get(why.n_systems, f" of all {why.n_systems} runs")
     found = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} 0 for every query{runs}"
@@ -71,7 +71,7 @@ def nothing_in_words(metrics: Iterable[str], why: Nothing, done: str = "compared
 
 
 def without_evidence(by_metric: Mapping[str, Nothing | None], check: Check = NOTHING_COMPARED) -> Iterator[Finding]:
-    """The finding that no query can tell by any of the metrics."""
+    """Yield the finding that no query is informative for any metric."""
     found = {name: why for name, why in by_metric.items() if why is not None}
     if found and len(found) == len(by_metric):
         reasons = [*found.values()]
@@ -85,9 +85,9 @@ def without_evidence(by_metric: Mapping[str, Nothing | None], check: Check = NOT
 def nothing_measured(
     by_metric: Mapping[str, Nothing | None], n_queries: int, n_rows: int | None = None
 ) -> Iterator[Finding]:
-    """The finding that no query can tell by any of the metrics, where chance does not reach so few documents.
+    """Yield the finding that no query is informative for any metric, unless few documents make it likely by chance.
 
-    `n_rows` are rows that may be of a fold, which has no relevant document by chance if there are few.
+    `n_rows` is the number of rows; a small fold may have no relevant document by chance.
     """
     are_settled = all(why is not None and why.are_settled for why in by_metric.values())
     is_sure = n_rows is None or n_rows >= LEAST_ROWS_OF_FOLD if are_settled else n_queries >= LEAST_QUERIES

@@ -1,4 +1,4 @@
-"""Checks of recommenders: ratings that all count as relevant, users whom no model knows."""
+"""Checks of recommenders: ratings that all count as relevant, test users that the model does not know."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_rank._misuse.evidence import Metrics, reads_relevance
 from sklearn_rank._utils.typing import Array
 
 HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
-"""Highest value of a scale of stars; ratings whose lowest is rare, unlike counts; new test users."""
+"""Highest value of a star scale; minimum numbers of ratings and of new test users."""
 
 ALL_RATED = Check(
     "every rating is relevant", "ratings",
@@ -29,7 +29,7 @@ CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
 
 
 def rated_lowest(label: Array, metrics: Metrics) -> Iterator[Finding]:
-    """Ratings that all count as relevant, and do not look like counts."""
+    """Ratings that all count as relevant and do not look like counts."""
     values, counts = np.unique(label, return_counts=True)
     if len(label) < LEAST_RATINGS or len(values) < 3 or values[-1] > HIGHEST_RATING or 2 * counts[0] > counts.max():
         return
@@ -46,7 +46,7 @@ def rated_lowest(label: Array, metrics: Metrics) -> Iterator[Finding]:
 
 
 def unknown_users(n_known: int, n_users: int) -> Iterator[Finding]:
-    """Test users who are all new."""
+    """Test users without any user from training."""
     if n_known == 0 and n_users >= LEAST_USERS:
         yield Finding(
             NEW_USERS,

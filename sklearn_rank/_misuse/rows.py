@@ -1,4 +1,4 @@
-"""Checks of labels, scores and ids of rows: tests of the evidence, and the look that each door takes once."""
+"""Checks of labels, scores and ids of rows: tests of the evidence, and the entry that each door calls once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array
 
 GAIN_DIFFERS = ("dcg_score", "ndcg_score")
-"""Functions that scikit-learn has under the same name, with linear gain."""
+"""Functions with the same name in scikit-learn, which uses linear gain."""
 
 LEAST_QUERIES = 20
 """With 20 queries, agreement in all of them has a probability below one in a million under a coin flip."""
@@ -44,47 +44,47 @@ ONE_IN_A_MILLION = 14
 """-log(1e-6), rounded up."""
 
 LEAST_LONG_LISTS, LEAST_ROWS = 5, 200
-"""Queries, and rows in them, that show the same."""
+"""Minimum number of queries, and of rows in them, for the same evidence."""
 
 RARER = 5
-"""A grade, and all above, may be so many times rarer than the grade below."""
+"""Maximum ratio of the frequency of a grade to the frequency of all higher grades."""
 
 LEAST_ROWS_WITHOUT = 1400
-"""So many rows are all irrelevant by chance less than once in a million, if one in a hundred is relevant."""
+"""Number of rows that are all irrelevant by chance less than once in a million if 1 in 100 is relevant."""
 
 LEAST_ROWS_UNRETRIEVED = 20
-"""So many rows are all not retrieved by chance once in a million, if one in two is retrieved."""
+"""Number of rows that are all not retrieved by chance once in a million if 1 in 2 is retrieved."""
 
 LEAST_FRACTIONS = 20
-"""Different labels that are not whole numbers, so that they are no scale of grades."""
+"""Minimum number of distinct fractional labels that cannot be a scale of grades."""
 
 SAMPLED_LABELS = 1024
-"""So many rows identify a batch."""
+"""Number of rows that identify a batch."""
 
 LEAST_OTHER_LABELS = 20
-"""Rows with another label than the rest, so that other documents have other labels."""
+"""Minimum number of rows with a label that differs from the rest, to distinguish documents."""
 
 CLEAR = 3.0
-"""Labels and scores agree from so many standard errors on, where there is other evidence besides."""
+"""Number of standard errors for agreement of labels and scores, if there is other evidence."""
 
 LEAST_AGAINST, FAR_BELOW, CLEARLY_BELOW = 10, 5.0, 4.0
-"""Queries whose scores run against their labels, standard errors below chance, and below 0 by what queries differ."""
+"""For scores that contradict labels: minimum queries, standard errors below chance, and below 0 over queries."""
 
 LEAST_SOFT_ROWS = 6
-"""Rows of labels between 0 and 1 without a relevant one."""
+"""Minimum number of rows with labels between 0 and 1 and no relevant label."""
 
 BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
-"""Names of metrics that take labels divided by propensities."""
+"""Names of metrics that expect labels divided by propensities."""
 
 LOWER_IS_BETTER = re.compile(
     r"(?:^|[_\W]|(?-i:[a-z0-9](?=[A-Z])))(?:(?:rank|ranking|position|distance|dist|cost|loss|error|err|perplexity|ppl|"
     r"l[12]|euclidean|manhattan|hamming|levenshtein|nll|r?mse|mae)(?:e?s)?|latency(?:_?ms)?)$",
     re.IGNORECASE,
 )
-"""Names of columns where a lower value is better."""
+"""Names of columns with lower values for better documents."""
 
 COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
-"""Those whose values are whole numbers from 0 or 1: others may be what was made of them, such as 1 / rank."""
+"""Names for whole numbers from 0 or 1; other values may be derived, such as 1 / rank."""
 
 CONSTANT = Check(
     "no order matters", "labels",
@@ -191,18 +191,18 @@ def findings_of(
     e: Evidence, metrics: Metrics, door: Door, kinds: str = "", *, label: str = "y_true",
     score: str = "y_score", name: Any = None, is_series: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Findings of the evidence, by some kinds of checks or by all of the door.
+    """Yield the findings in the evidence, for given kinds of checks or all kinds of the door.
 
-    `label` and `score` are what messages call the arguments. `name` is the name of the column of scores, or of a
+    `label` and `score` are the names of the arguments in messages. `name` is the name of the column of scores, or of a
     Series.
     """
     looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
     if "arguments" in looked_at and are_swapped(e):
-        # Scores in the place of labels may have findings of labels besides.
+        # Scores passed as labels may also have findings of labels.
         yield Finding(
             SWAPPED,
             f"{label} has many different fractions and {score} a few whole numbers, so they look swapped: labels come "
-            "first. Soft labels beside predicted classes look the same.",
+            "first. Soft labels with predicted classes look the same.",
         )
     elif "labels" in looked_at:
         yield from _of_labels(e, metrics, door, label)
@@ -233,7 +233,7 @@ def findings_of(
 
 
 def _of_labels(e: Evidence, metrics: Metrics, door: Door, label: str) -> Iterator[Finding]:
-    """Findings of labels, each for the metrics that it concerns."""
+    """Yield findings of labels, each for the affected metrics."""
     first, soft = next(iter(metrics), ""), []
     if is_soft(e):
         soft = [name for name, metric in metrics.items() if reads_one(metric)]
@@ -256,7 +256,7 @@ def _of_labels(e: Evidence, metrics: Metrics, door: Door, label: str) -> Iterato
         yield Finding(LARGE_GRADES, message, first in large)
     if by_propensity := [*filter(BY_PROPENSITY.match, metrics)] if 0 < e.highest_label <= 1 else []:
         message = (
-            f"No label is above 1, and {', '.join(by_propensity)} takes labels that were divided by propensities, 1 or "
+            f"No label is above 1, and {', '.join(by_propensity)} needs labels divided by propensities, 1 or "
             "more for a relevant document: divide labels by the propensities."
         )
         if e.n_lists >= LEAST_QUERIES:
@@ -272,7 +272,7 @@ def _of_labels(e: Evidence, metrics: Metrics, door: Door, label: str) -> Iterato
 
 
 def _of_scale(e: Evidence, metrics: Metrics) -> Iterator[tuple[str, list[str]]]:
-    """Messages about the scale of labels, each with the metrics that it concerns."""
+    """Yield messages about the scale of labels, each with the affected metrics."""
     scaled = {name: metric for name, metric in metrics.items() if reads_scale(metric)} if is_soft(e) else {}
     for has_stop, way_out in ((True, "stop='label' for probabilities, or "), (False, "")):
         yield (
@@ -295,7 +295,7 @@ def _of_scale(e: Evidence, metrics: Metrics) -> Iterator[tuple[str, list[str]]]:
 
 
 def has_missing_grade(e: Evidence) -> bool:
-    """Whether the highest label is a placeholder of a missing label among grades."""
+    """Whether the highest label is a placeholder for missing labels among grades."""
     return e.highest_label in HIGHEST_OF_SCALES - {100.0} and 0 < e.highest_other <= MOST_GRADES
 
 
@@ -308,9 +308,9 @@ def reads_scale(metric: MetricRequest) -> bool:
 
 
 def _of_qid(e: Evidence) -> Iterator[Finding]:
-    """The finding of invalid query ids."""
+    """Yield the finding of invalid query ids."""
     if are_mask(e.odd_ids, e.n_queries):
-        yield Finding(NO_ID, "A boolean is no id of a query: pass in qid the query of each row, and a mask as mask=.")
+        yield Finding(NO_ID, "A boolean is no id of a query: pass the query of each row as qid, and a mask as mask=.")
     elif (one := stand_in(e.odd_ids, e.n_queries)) is not None:
         yield Finding(
             NO_ID,
@@ -320,7 +320,7 @@ def _of_qid(e: Evidence) -> Iterator[Finding]:
 
 
 def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
-    """Why every order has the same value with this `min_relevance`; "" if that may be chance."""
+    """Return the reason why every order has the same value with this `min_relevance`; "" if that may be chance."""
     low, high = e.lowest_label, e.highest_label
     # If few documents are relevant, many rows may have no relevant document by chance.
     is_sure = decides or e.n_rows >= LEAST_ROWS_WITHOUT
@@ -332,14 +332,14 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
             way_out = "Add rows of other documents, or rank all items of a recommender: make_recommender_scorer."
         return f"every label is {low:g}. {way_out}" if is_sure or high > 0 else ""
     if low >= least:
-        # A lower label that is as frequent as the lowest would be among these rows.
+        # A lower label with the same frequency would occur among the rows.
         if e.n_lowest < ONE_IN_A_MILLION:
             return ""
         way_out = f"If {low:g} means not relevant, pass {label} - {low:g}, or a" if low > 0 else "Pass a"
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
         return f"every document is relevant ({found}). {way_out} higher min_relevance."
     if high < least:
-        # Higher labels are rarer, but not much rarer than the highest of so many rows.
+        # Higher labels are rarer, but not much rarer than the highest label in this number of rows.
         is_sure = is_sure or (high > 0 and e.n_highest >= RARER * ONE_IN_A_MILLION)
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
         return f"no document is relevant ({found}). Pass a lower min_relevance." if is_sure else ""
@@ -348,12 +348,12 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
 
 
 def are_enough(n_lists: int, n_rows: int) -> bool:
-    """Whether labels of so many lists, or of fewer with many rows, are no chance."""
+    """Whether there are enough lists, or enough rows in fewer lists, to exclude chance."""
     return n_lists >= LEAST_QUERIES or (n_lists >= LEAST_LONG_LISTS and n_rows >= LEAST_ROWS)
 
 
 def is_soft(e: Evidence) -> bool:
-    """Whether labels lie between 0 and 1 and are not only 0 and 1."""
+    """Whether labels are between 0 and 1, with values other than 0 and 1."""
     if e.labels_are_whole or e.lowest_label < 0 or e.highest_label > 1:
         return False
     few_do = e.highest_label < 1 and e.n_queries >= 2 and e.n_rows >= LEAST_SOFT_ROWS
@@ -373,27 +373,27 @@ def are_swapped(e: Evidence) -> bool:
 
 
 def is_worse(e: Evidence) -> bool:
-    """Whether scores run against labels by more than chance does, in queries that agree about it."""
+    """Whether scores contradict labels by more than chance, consistently over queries."""
     found = e.agreement
     return found.n >= LEAST_AGAINST and found.z_by_chance < -FAR_BELOW and found.z < -CLEARLY_BELOW
 
 
 def is_relevance(e: Evidence, metrics: Metrics) -> bool:
-    """Whether labels are relevance: sums of gains may be of another attribute, such as the novelty of items."""
+    """Whether labels are relevance; sums of gains may use another attribute, such as the novelty of items."""
     names = {metric.metric.name for metric in metrics.values()}
     are_grades = e.labels_are_whole and e.highest_label <= HIGHEST_GRADE
     return not names <= ({"cg", "acg"} if are_grades else {"cg", "acg", "dcg"})
 
 
 def is_lower(name: Any) -> bool:
-    """Whether the name of a column says that lower is better."""
+    """Whether the name of a column implies that lower is better."""
     return isinstance(name, str) and LOWER_IS_BETTER.search(name) is not None
 
 
 def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
-    """Whether the name of scores says that lower is better, and they are not negated nor agree with the labels.
+    """Whether the name implies that lower is better, and scores are not negated and do not agree with the labels.
 
-    A Series keeps its name if it is computed with, as in 1 - distance, so its scores must run against the labels.
+    A Series keeps its name in calculations such as 1 - distance, so its scores must also contradict the labels.
     """
     if not is_lower(name) or e.lowest_score < 0:
         return False
@@ -405,15 +405,15 @@ def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
 
 
 def reads_one(metric: MetricRequest) -> bool:
-    """Whether a metric takes labels below 1 as not relevant."""
+    """Whether a metric treats labels below 1 as not relevant."""
     return bool(metric["min_relevance"] >= 1) and reads_relevance(metric)
 
 
-# --- the look ------------------------------------------------------------------------------------------------
+# --- entry of the doors --------------------------------------------------------------------------------------
 
 
 def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
-    """Whether arrays surely pass all checks: a glance that takes no time, for most rows, before `look`."""
+    """Whether arrays certainly pass all checks; a fast test before `look`, sufficient for most rows."""
     summary, (low, high) = queries.summary, queries.summary.label_range
     is_usual = summary.labels_are_whole and high <= HIGHEST_GRADE and summary.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
@@ -435,9 +435,9 @@ def look(
     door: Door, queries: Queries, metrics: Metrics, *, kinds: str = "", y_true: Any = None,
     y_score: Any = None, name: Any = None, on_misuse: str = "raise",
 ) -> None:  # fmt: skip
-    """Check rows for misuse, and report it.
+    """Check rows for misuse and report findings.
 
-    `y_true` and `y_score` are labels and scores as they were given; `name` is the name of the column of scores.
+    `y_true` and `y_score` are the original arguments; `name` is the name of the column of scores.
 
     Raises
     ------
@@ -463,7 +463,7 @@ def look_at_evidence(
     door: Door, parts: Iterable[Evidence], metrics: Metrics, *, kinds: str = "", name: Any = None,
     on_misuse: str = "raise",
 ) -> None:  # fmt: skip
-    """Report misuse in rows that came in parts."""
+    """Report misuse in rows that arrived in parts."""
     evidence = Evidence()
     for part in parts:
         evidence = evidence.joined(part)
@@ -474,7 +474,7 @@ def look_at_evidence(
 
 
 def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
-    """Whether a glance leaves it open that a check finds something: for most rows it does not."""
+    """Whether a fast test cannot exclude a finding; for most rows it can."""
     summary, n_queries = queries.summary, queries.grouping.n_queries
     if "qid" in kinds and odd_ids(queries.grouping.ids):
         return True
@@ -502,14 +502,14 @@ def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
 
 
 def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> bool:
-    """Whether grades above 1 come in scikit-learn's form, and no keyword says what they gain."""
+    """Whether grades above 1 come in scikit-learn's form, without a keyword that sets the gain."""
     is_of_sklearn = function_name in GAIN_DIFFERS and queries.grouping.row_is_query
     is_said = keywords.get("gain") is not None or keywords.get("convention") is not None
     return is_of_sklearn and not is_said and queries.summary.label_range[1] > 1
 
 
 def another_gain(function_name: str, queries: Queries, value: Array, linear: Array) -> Iterator[Finding]:
-    """The value of a function that scikit-learn has as well differs from the value with linear gain."""
+    """Value of a function with scikit-learn's name that differs from the value with linear gain."""
     if not np.allclose(value, linear, rtol=1e-9, atol=0, equal_nan=True):
         yield Finding(
             ANOTHER_GAIN,
@@ -520,7 +520,7 @@ def another_gain(function_name: str, queries: Queries, value: Array, linear: Arr
 
 
 def transposed(*given: Any) -> Iterator[Finding]:
-    """Frames whose columns are the queries."""
+    """Frames whose columns are queries."""
     if any(getattr(getattr(frame, "columns", None), "name", None) == "qid" for frame in given):
         yield Finding(
             TRANSPOSED,
@@ -535,20 +535,20 @@ def matrix_again(qid: Any) -> Iterator[Finding]:
     """A query that is a row of two matrices."""
     yield Finding(
         MATRIX_AGAIN,
-        "In batches of queries by documents, where a row is a query, qid must have each id once: ids that are numbered "
-        f"from 0 in each batch must go on. Got query {echo(qid)} again.",
+        "In batches of queries by documents, where a row is a query, qid must have each id once: if ids are numbered "
+        f"from 0 in each batch, continue the numbers. Got query {echo(qid)} again.",
     )
 
 
 class BatchesSeen:
-    """Batches that were seen, by some of their rows, to notice one that comes again."""
+    """Memory of some rows of each batch, to notice a repeated batch."""
 
     def __init__(self) -> None:
         self._keys: set[tuple[int, bytes, bytes]] = set()
         self._is_repeated = False
 
     def add(self, number: NDArray[Any], label: NDArray[Any]) -> None:
-        """Add a batch, the number of the query of each row and its label."""
+        """Add a batch by the query number and the label of each row."""
         step = max(1, len(number) // SAMPLED_LABELS)
         number, label = number[::step], label[::step]
         n_other = int(np.count_nonzero(label != label[0]))
@@ -559,10 +559,11 @@ class BatchesSeen:
         self._keys.add(key)
 
     def findings(self) -> Iterator[Finding]:
-        """The finding that a batch came again."""
+        """Yield the finding of a repeated batch."""
         if self._is_repeated:
             yield Finding(
                 BATCH_AGAIN,
-                "A batch has the queries and the labels of one before, so documents count twice. If batches or files "
-                "number their queries from 0 each, make ids distinct; to compare systems use compare_systems.",
+                "A batch has the queries and the labels of an earlier batch, so documents count twice. If each batch "
+                "or "
+                "file numbers its queries from 0, make ids distinct; to compare systems use compare_systems.",
             )

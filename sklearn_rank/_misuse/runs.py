@@ -19,15 +19,15 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
-"""Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+"""Maximum number of grades; a run with at most so many distinct scores, all integers, may be judgements."""
 
 DIGITS = re.compile(r"\d+")
 
 LEAST_IDS = 12
-"""Ids on each side, all of one side above all of the other, which chance has once in a million."""
+"""Minimum number of ids per side; by chance, all of one side exceed all of the other once in a million."""
 
 SHARE_BY_CHANCE = 0.01
-"""Share of documents that may match by chance."""
+"""Maximum share of documents that match by chance."""
 
 TURNED = Check(
     "run and judgements swapped", "runs",
@@ -74,7 +74,7 @@ CONTRADICTED = Check(
 )  # fmt: skip
 CHECKS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)
-"""Checks of the direction of scores; the first one says it."""
+"""Checks of the direction of scores; only the first finding is reported."""
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -83,9 +83,9 @@ DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)
 def turned_round(
     score: Array, code: NDArray[np.integer], grade: Array, order: str, *, is_list: bool, is_judged_by_lists: bool
 ) -> Iterator[Finding]:  # fmt: skip
-    """A run that looks like grades, and what it is judged by is no shorter and looks like scores or a ranking.
+    """A run that looks like grades, with judgements that are no shorter and look like scores or a ranking.
 
-    `code` is the query of each score; `is_list` and `is_judged_by_lists` say that documents of a query are a list.
+    `code` is the query of each score; `is_list` and `is_judged_by_lists` mean that documents of a query are a list.
     """
     if not 0 < len(score) <= len(grade) or is_list or not _are_grades(score):
         return
@@ -101,7 +101,7 @@ def turned_round(
 
 
 def _are_grades(values: Array) -> bool:
-    """Whether values are integers and as few as grades."""
+    """Whether values are integers with few distinct values, like grades."""
     return bool((values == np.floor(values)).all()) and len(distinct_values(values)) <= MOST_DISTINCT
 
 
@@ -119,7 +119,7 @@ def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[F
 
 
 def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Finding]:
-    """Ids of a run that are other ids than in the judgements; `n_judged` of its documents are judged."""
+    """Ids of a run that differ from the ids in the judgements; `n_judged` of its documents are judged."""
     if are_other_ids(of_run, judged):
         ours, theirs = echo(of_run[0]), echo(judged[0])
         yield Finding(
@@ -130,10 +130,10 @@ def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterat
 
 
 def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
-    """Whether nearly all documents of a run are unknown to the judgements, and their ids look different.
+    """Whether the judgements contain almost no document of a run, and the ids look different.
 
-    Ids are compared without their digits. Where they are the same then, or each is another, a model may be as bad: the
-    numbers must be apart.
+    Ids are compared without their digits. If they are then equal, or all different, a poor model may be the cause, so
+    the ranges of numbers must also be disjoint.
     """
     known, distinct, most = {*judged}, {*of_run}, SHARE_BY_CHANCE * len(of_run)
     if sum(one in known for one in of_run) >= most:
@@ -152,19 +152,19 @@ def _form(one: Any) -> str:
 
 
 def _number(one: Any) -> float | None:
-    """The last number in an id, if it has one."""
+    """The last number in an id, or None."""
     digits = DIGITS.findall(str(one))
     return float(digits[-1]) if digits else None
 
 
 def _are_apart(a: Array, b: Array) -> bool:
-    """Whether nearly all numbers of one array are above nearly all of the other."""
+    """Whether nearly all numbers of one array exceed nearly all numbers of the other."""
     (low_a, high_a), (low_b, high_b) = (np.quantile(x, [SHARE_BY_CHANCE, 1 - SHARE_BY_CHANCE]) for x in (a, b))
     return bool(high_a < low_b or high_b < low_a)
 
 
 def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Finding]:
-    """Ids of two types on one side; the other side lacks one of them, or has the same text as a number."""
+    """Ids of two types on one side, if the other side lacks a type, or has the same text as a number."""
     if pair is not None:
         one, other = map(echo, pair)
         yield Finding(
@@ -178,7 +178,7 @@ def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Finding]:
 
 
 def rises(score: Array, code: NDArray[np.integer]) -> bool:
-    """Whether scores rise in the order given, in all of many queries, whose rows are adjacent."""
+    """Whether scores increase in the given order in all queries, of which there are many; rows are adjacent."""
     for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
         same = code[1:n] == code[: n - 1]
         if (same & (score[1:n] < score[: n - 1])).any():
@@ -189,8 +189,8 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
 
 
 def worst_first(label: Array, score: Array, sizes: Index) -> Iterator[Finding]:
-    """A run whose scores rise in the order given, if relevant documents have the lower scores."""
-    # Judgements may name only relevant documents.
+    """A run whose scores increase in the given order, if relevant documents have the lower scores."""
+    # Judgements may contain only relevant documents.
     if moments_of(np.nan_to_num(label), score, Grouping.by_sizes(sizes)).z < -CLEAR:
         yield Finding(
             RISING,
@@ -200,7 +200,7 @@ def worst_first(label: Array, score: Array, sizes: Index) -> Iterator[Finding]:
 
 
 def rank_with_fraction(rank: str, where: str) -> Iterator[Finding]:
-    """A rank of a TREC run that is no whole number; other text than numbers is not read."""
+    """A rank of a TREC run that is not a whole number; texts that are not numbers are ignored."""
     try:
         has_fraction = float(rank) % 1 > 0
     except ValueError:
@@ -214,21 +214,21 @@ def rank_with_fraction(rank: str, where: str) -> Iterator[Finding]:
 
 
 def column_contradicts(rank: Any, score: Any, qid: Any) -> Iterator[Finding]:
-    """A table whose column of ranks rises with the scores in all queries; other columns are no evidence."""
+    """A table whose column of ranks increases with the scores in all queries; other columns are ignored."""
     columns = [np.asarray(rank), np.asarray(score)]
     if all(column.ndim == 1 and column.dtype.kind in "iuf" for column in columns):
         yield from contradicts(columns[0], columns[1], number_together([ids_of(qid)])[1][0])
 
 
 def of_one_direction(seen: Iterable[Finding]) -> list[Finding]:
-    """The findings, with at most one finding about the direction of scores."""
+    """Return the findings, with at most one about the direction of scores."""
     seen = [*seen]
     told = next((check for check in DIRECTIONS if check in [one.check for one in seen]), None)
     return [one for one in seen if one.check not in DIRECTIONS or one.check is told]
 
 
 def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Finding]:
-    """A run whose ranks rise with the scores in all queries."""
+    """A run whose ranks increase with the scores in all queries."""
     for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
         order = np.lexsort((rank[:n], code[:n]))
         same, ranked = np.diff(code[:n][order]) == 0, score[:n][order]

@@ -33,7 +33,7 @@ GROUPS_OF_DOORS: dict[str, tuple[Door, ...]] = {
     "functions of statistics": (entry_points.STATISTICS,),
     "retrieval": (entry_points.RETRIEVAL, entry_points.RETRIEVAL_SCORER, entry_points.NEIGHBORS),
 }  # fmt: skip
-"""Doors that often make the same checks, by the name that the page gives them."""
+"""Groups of doors that often run the same checks, by their name on the page."""
 
 
 def list_of_groups() -> str:
@@ -42,7 +42,7 @@ def list_of_groups() -> str:
 
 
 def list_of_checks() -> str:
-    """Checks, and the doors that make them, in Markdown."""
+    """Checks, and the doors that run them, in Markdown."""
     lines: dict[str, list[str]] = {}
     for check in ALL_CHECKS:
         lines.setdefault(_where(check), []).append(
@@ -52,7 +52,7 @@ def list_of_checks() -> str:
 
 
 def _where(check: Check) -> str:
-    """Which doors warn and which raise if the check finds something."""
+    """List the doors that warn and the doors that raise for a finding of the check."""
     warn, fail = (tuple(d for d in ALL_DOORS if d.outcome(check) == outcome) for outcome in ("warning", "error"))
     parts = [f"looked for by {_grouped(warn)}"] * bool(warn) + [f"raises in {_grouped(fail)}"] * bool(fail)
     text = "; ".join(parts)
@@ -60,7 +60,7 @@ def _where(check: Check) -> str:
 
 
 def _grouped(some: tuple[Door, ...]) -> str:
-    """Names of doors, a group in place of its doors."""
+    """Names of doors; a group replaces its doors."""
     left, names = [*some], []
     for name, group in GROUPS_OF_DOORS.items():
         if all(door in left for door in group):
@@ -70,6 +70,6 @@ def _grouped(some: tuple[Door, ...]) -> str:
 
 
 def _names(some: tuple[Door, ...]) -> str:
-    """Names of doors, functions as code."""
+    """Names of doors, with functions as code."""
     words = ", ".join(door.name.removesuffix(", on evidence") for door in some).split(", ")
     return ", ".join(word if " " in word else f"`{word}`" for word in words)

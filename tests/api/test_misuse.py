@@ -545,7 +545,7 @@ def test_the_same_model_twice():
     assert seen(compare, scores, scores) == ([], name)
     assert seen(judge_agreement, y, y) == ([], name)
     with pytest.raises(
-        ValueError, match="'a', 'b' are one object, so they cannot differ: pass another one, or a copy.$"
+        ValueError, match="'a', 'b' are one object, so they cannot differ: pass different models, or a copy.$"
     ):
         compare(result, result, metric="map")
 
