@@ -1,7 +1,7 @@
 """Evaluation of Spark DataFrames: rows are scored on the workers, with the numbers of `sklearn_rank.evaluate`.
 
-`evaluate` returns an `Evaluation` to the driver, which `sklearn_rank.stats.compare` takes, `per_query` a lazy table of
-values, and `mean` only the means.
+`evaluate` returns an `Evaluation` on the driver, for example for `sklearn_rank.stats.compare`; `per_query` returns a
+lazy table of values; `mean` returns only means.
 """
 
 from sklearn_rank.spark._evaluate import evaluate, mean, per_query

@@ -1,4 +1,4 @@
-"""`evaluate`, `per_query` and `mean` of a Spark DataFrame: its rows are scored on the workers."""
+"""`evaluate`, `per_query` and `mean` for Spark DataFrames, computed on the workers."""
 
 from __future__ import annotations
 
@@ -37,51 +37,52 @@ from sklearn_rank.spark._worker import FINDINGS, evaluate_partition, parts_name,
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
-"""Types of columns that may hold numbers."""
+"""Types of numeric columns."""
 ID_TYPES = (
     *INTEGERS, "decimal", "float", "double", "boolean", "string", "char", "varchar", "binary", "date", "timestamp",
     "timestamp_ntz",
 )  # fmt: skip
-"""Types of ids that are equal for Python where they are for Spark; strings under a collation are not."""
+"""Id types for which Python and Spark agree on equality; strings with a collation are excluded."""
 
 
 @named_arguments
 @with_arguments_of(column_arguments)
 def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, **columns: Any) -> Evaluation:
-    """Compute many metrics on the rows of a Spark DataFrame, with the values of `sklearn_rank.evaluate` in memory.
+    """Compute metrics of a Spark DataFrame, with the same values as `sklearn_rank.evaluate` in memory.
 
-    Rows are brought together by query (``repartition``), sorted by it in each partition, and scored on the workers
-    (``mapInArrow``), which must have this library. Only ids and values come back to the driver, some 20 bytes per query
-    and metric; for more than it can hold there are `per_query` and `mean`. Works with Spark Connect too.
+    Spark collects the rows of each query (``repartition``), sorts each partition by query, and evaluates it on the
+    workers (``mapInArrow``), which need this library. Only ids and values return to the driver, about 20 bytes per
+    query and metric. If they do not fit there, use `per_query` or `mean`. Spark Connect is supported.
 
     Parameters
     ----------
     data : pyspark.sql.DataFrame
-        A row a document, in any order; only the named columns are read. Ids are numbers, strings, bytes, booleans,
+        One row per document, in any order; only the named columns are read. Ids are numbers, strings, bytes, booleans,
         dates or timestamps.
     assume_grouped : bool, default=False
-        Whether each partition has all rows of its queries, adjacent or not. If so, no row is moved, and a query in two
-        partitions is an error. Otherwise rows are brought to the others of their query first.
+        Whether each partition has all rows of its queries, adjacent or not. If True, Spark moves no rows, and a query
+        in two partitions is an error. If False, Spark first moves all rows of a query to the same partition.
     **keywords
-        Keywords for all metrics that have them, such as `unjudged` or `gain`; those in a name win. ``ties="stable"`` is
-        an error, because rows have no order.
+        Keywords of metrics, such as `unjudged` or `gain`. Each applies to all metrics that accept it; a keyword in a
+        metric's name takes precedence. ``ties="stable"`` is an error, because rows have no order.
 
     Returns
     -------
     Evaluation
-        Queries in the order of their ids. It does not keep the data, so `tie_range` and `n_tied` are not available.
+        Queries in the order of their ids. The result does not keep the data, so `tie_range` and `n_tied` are not
+        available.
 
     Raises
     ------
     TypeError
-        If `data` is not a Spark DataFrame, a column does not hold numbers, or ids are of another type; or as in
+        If `data` is not a Spark DataFrame, a column does not hold numbers, or ids have another type; or as for
         `sklearn_rank.evaluate`.
     ValueError
-        If a column is missing, a metric asks for ``ties="stable"``, there is no row, or a query is in two partitions
-        with ``assume_grouped=True``; or as in `sklearn_rank.evaluate`.
+        If a column is missing, a metric has ``ties="stable"``, there are no rows, or a query is in two partitions with
+        ``assume_grouped=True``; or as for `sklearn_rank.evaluate`.
     pyspark.errors.PythonException
-        From a worker, with the error that `sklearn_rank.evaluate` would raise: a missing id, a score that is NaN or
-        NULL, a label that a metric does not take; or if the worker lacks this library or has another version of it.
+        If a worker finds an error that `sklearn_rank.evaluate` would raise: a missing id, a score that is NaN or NULL,
+        a label that a metric does not support; or if the worker lacks this library or has another version.
     ImportError
         If pyspark is not installed: it needs the extra "spark".
 
@@ -92,14 +93,14 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
 
     Notes
     -----
-    Values are equal to `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
-    order of label, so they are the same each time. In another order the values of tied documents, and the pointwise
-    errors, may differ by rounding. A plain function gets the rows of a query in this order. A worker holds a batch of
-    Spark, some 300,000 rows or the largest query, and the ids of the queries of its partition.
+    Values are equal, to the last bit, to `sklearn_rank.evaluate` on rows in descending order of score and ascending
+    order of label, so they are reproducible. In another order, values of queries with ties and pointwise errors may
+    differ by rounding. A plain function gets the rows of a query in this order. A worker keeps in memory one batch of
+    Spark, about 300,000 rows or the largest query, and the ids of the queries of its partition.
 
     Examples
     --------
-    In query "a" the relevant document is ranked second:
+    In query "a", the relevant document is at rank 2:
 
     >>> from pyspark.sql import SparkSession
     >>> from sklearn_rank.spark import evaluate
@@ -130,29 +131,28 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
 @named_arguments
 @with_arguments_of(evaluate, "chance")
 def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
-    """Compute metrics per query as a Spark DataFrame, lazily.
+    """Compute metrics by query as a lazy Spark DataFrame.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row a query, in any order: the column "qid", a column of doubles for each metric, and "weight" with
-        `sample_weight`. Each action computes it anew, unless it was cached or written. `mean` and `compare` take it.
-
-        A column has the name of its metric, but with ``_`` for each dot and backtick, because Spark finds no column by
-        these: ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the
-        mean is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
-        `replace_undefined_by`. With ``average="micro"`` a metric has a second column, its name and ``_parts``, a struct
-        of ``numerator``, ``denominator`` and ``defined``. The metadata of a column say which metric it holds, and how
-        its mean is taken.
+        One row per query, in any order: the column "qid", a column of doubles for each metric, and "weight" if
+        `sample_weight` is given. Each action recomputes the table, unless it is cached or written. You can pass it to
+        `mean` and `compare`. The name of a column is the name of its metric, with ``_`` for each dot and backtick,
+        because Spark does not find columns with these characters: ``rbp(p=0_9)``. In SQL, put names between backticks:
+        ``"avg(`ndcg@10`)"``. A query that is left out of the mean is NULL, so Spark's ``avg`` also leaves it out; other
+        undefined queries have the value `replace_undefined_by`. With ``average="micro"`` a metric has a second column
+        with the suffix ``_parts``, a struct of ``numerator``, ``denominator`` and ``defined``. The metadata of a column
+        hold its metric and the kind of mean.
 
     Raises
     ------
     ValueError or TypeError
-        As in `sklearn_rank.spark.evaluate`; or if two columns would have one name. With ``assume_grouped=True`` a query
-        in two partitions becomes two rows, because to find it would take the shuffle that is saved; `mean` and
-        `compare` raise.
+        As for `sklearn_rank.spark.evaluate`; or if two columns would have the same name. With ``assume_grouped=True``,
+        a query in two partitions becomes two rows, because finding it would need a shuffle; `mean` and `compare` raise
+        an error for such a table.
     pyspark.errors.PythonException
-        When the table is computed, as in `sklearn_rank.spark.evaluate`.
+        When the table is computed, as for `sklearn_rank.spark.evaluate`.
     ImportError
         If pyspark is not installed: it needs the extra "spark".
 
@@ -175,7 +175,7 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
 
 
 def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_findings: bool = False) -> Any:
-    """Table of values, and of evidence of misuse in its parts."""
+    """Table of values, and of the evidence of misuse in its parts."""
     rows, (specs, names) = _prepared(data, request)
     id_type = rows.schema[names.qid].dataType
     schema = table_schema(specs, id_type, names.sample_weight is not None, once=not assume_grouped)
@@ -186,7 +186,7 @@ def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_fin
 
 
 def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str) -> None:
-    """Report the misuse that parts show."""
+    """Report misuse found in the parts."""
     look_at_evidence(SPARK, map(Evidence.from_json, parts), specs, name=score_name)
 
 
@@ -195,29 +195,29 @@ def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str
 def mean(
     data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
 ) -> dict[str, float]:
-    """Compute means of metrics over queries: only sums come back.
+    """Compute means of metrics over queries; only sums return to the driver.
 
-    It is one job of Spark, which also computes a table that was neither cached nor written.
+    The call runs a single Spark job. If the table is neither cached nor written, the job also computes it.
 
     Parameters
     ----------
     data : pyspark.sql.DataFrame
-        Rows, as in `sklearn_rank.spark.evaluate`; or, without `metrics`, a table that `per_query` made, also after
-        filters, joins and renaming, or read from a Parquet file. A row of a table is a query: one that a join or union
-        repeats counts as often.
+        Rows, as for `sklearn_rank.spark.evaluate`; or, without `metrics`, a table from `per_query`, possibly after
+        filters, joins and renaming, or read from a Parquet file. Each row of a table is a query, so a row that a join
+        or union repeats counts several times.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=None
-        As in `sklearn_rank.evaluate`. None: `data` is a table, which says how its means are taken.
+        Metrics, as for `sklearn_rank.evaluate`. None: `data` is a table, whose metadata hold the kinds of means.
 
     Returns
     -------
     dict of str to float
-        As from `Evaluation.mean`, up to rounding: weighted, pooled or geometric where it was asked for.
+        Means as from `Evaluation.mean`, up to rounding, including weighted, pooled and geometric means.
 
     Raises
     ------
     ValueError or TypeError
-        As in `sklearn_rank.spark.evaluate`; or if a table was not made by `per_query`, or lacks its ids, its weights or
-        the parts of a pooled mean.
+        As for `sklearn_rank.spark.evaluate`; or if a table does not come from `per_query`, or lacks its ids, its
+        weights or the parts of a pooled mean.
     ImportError
         If pyspark is not installed: it needs the extra "spark".
 
@@ -244,7 +244,7 @@ def mean(
     expressions = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]
     for name, column in table.columns.items():
         expressions += _sums(name, column, weight if column.metric.weighted else "1D")
-    # The evidence is the last column of rows that were evaluated here, and nulls are no part of a list.
+    # If rows were evaluated here, the last column is the evidence; collect_list skips nulls.
     parts = "array()" if metrics is None else f"collect_list(`{len(table.frame.columns) - 1}`)"
     (row,) = table.frame.selectExpr(*expressions, parts).collect()
     n_rows, n_distinct, lowest, highest, *sums, parts = row
@@ -261,11 +261,11 @@ def mean(
 
 
 def _sums(name: str, column: TableColumn, weight: str) -> list[str]:
-    """Expressions of the three sums that a mean is made of."""
+    """SQL expressions of the three sums for a mean."""
     value, parts, average = f"`{column.values}`", f"`{column.parts}`", column.metric.average
     if average == "micro":
         if column.parts is None:
-            raise ValueError(f"A pooled mean is made of the column {echo(parts_name(name))}. Got a table without it.")
+            raise ValueError(f"A pooled mean needs the column {echo(parts_name(name))}. Got a table without it.")
         defined = f"sum(if({parts}.defined, {weight}, 0D))"
         return [f"sum({parts}.numerator * {weight})", f"sum({parts}.denominator * {weight})", defined]
     counted = f"sum(if({value} is null, 0D, {weight}))"
@@ -274,11 +274,11 @@ def _sums(name: str, column: TableColumn, weight: str) -> list[str]:
     return [f"sum({value} * {weight})", counted, counted]
 
 
-# --- rows on their way to the workers ------------------------------------------------------------------------
+# --- rows for the workers ------------------------------------------------------------------------------------
 
 
 def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
-    """Check what the schema says; return the columns that are needed, and the request with their new names."""
+    """Check the schema; return the needed columns, and the request with their new names."""
     specs, names = request
     _refuse_order_of_rows(specs)
     check_frame(data, "data")
@@ -287,7 +287,8 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
     if types[names.qid].partition("(")[0] not in ID_TYPES:
         raise TypeError(
-            f"qid must be of one of the types {', '.join(ID_TYPES)}; cast others to string, such as by to_json(). "
+            f"qid must have one of the types {', '.join(ID_TYPES)}; cast other types to string, for example by "
+            "to_json(). "
             f"Got the column {echo(names.qid)} of type {types[names.qid]} instead."
         )
     return _selected(data, names), ColumnRequest(specs, names.standard())
@@ -302,7 +303,7 @@ def _map(
     schema: Any,
     score_name: str | None,
 ) -> Any:
-    """Evaluate complete queries on the workers; with the name of the column of scores, collect evidence of misuse."""
+    """Evaluate whole queries on the workers; if the name of the score column is given, collect evidence of misuse."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)
     worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name)
@@ -313,26 +314,26 @@ def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
     for name, spec in specs.items():
         if spec["ties"] == "stable":
             raise ValueError(
-                "ties='stable' needs an order of rows, and Spark has none: pass "
-                "ties='average', 'worst' or 'best', also beside a convention that asks for it, or make the scores of "
+                "ties='stable' needs an order of rows, which Spark does not have: pass "
+                "ties='average', 'worst' or 'best', also if a convention sets ties='stable', or make the scores of "
                 f"a query distinct. Got it for {echo(name)}."
             )
 
 
 def _selected(df: Any, names: ColumnNames) -> Any:
-    """Select the columns that are needed under new names: to Spark "A" and "a" are one name, and a dot is a field."""
+    """Select and rename the needed columns, because for Spark "A" and "a" are the same name, and a dot is a field."""
     numbered = df.toDF(*map(str, range(len(df.columns))))
     columns = []
     for name, new in zip(names.flat(), names.standard().flat(), strict=True):
         column = numbered[str(df.columns.index(name))]
         kind = numbered.schema[df.columns.index(name)].dataType.simpleString()
         if new == "score" and (kind == "bigint" or kind.startswith("decimal")):
-            # Workers check whether digits would be lost.
+            # Workers check for lost digits.
             pass
         elif new != "qid":
             column = column.cast("double")
         elif kind in ("float", "double"):
-            # Zero is added because -0.0 and 0.0 are one query, and would be sent to two places.
+            # Add 0, because -0.0 and 0.0 are the same query but would go to different partitions.
             column = (column + 0.0).cast(kind)
         columns.append(column.alias(new))
     return numbered.select(*columns)

@@ -1,4 +1,4 @@
-"""Functions that are sent to workers; errors say what a worker lacks to run them."""
+"""Functions for the workers; errors name the missing requirements of a worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_rank._version import __version__
 
 
 class Shipped:
-    """A function of batches; a worker unpickles it only after its environment has been checked."""
+    """A function of batches; a worker checks its environment before it unpickles the function."""
 
     def __init__(self, function: Callable[[Iterator[Any]], Iterator[Any]]) -> None:
         self._function = function
@@ -28,7 +28,7 @@ class Shipped:
 
 
 def _unpacker() -> Callable[..., Any]:
-    """Function that workers unpickle with. Spark sends it by value, because it is defined inside another function."""
+    """Return the unpickling function for workers. It is nested, so that Spark sends it by value."""
 
     def unpack(packed: bytes, needs: dict[str, str | None]) -> Any:
         import importlib
@@ -48,7 +48,7 @@ def _unpacker() -> Callable[..., Any]:
                     f"Workers of Spark need {shown}. Got a worker that cannot import it: {error}. Its Python is "
                     f"{sys.executable}. {way}"
                 ) from None
-            # NumPy reads what its major version wrote.
+            # NumPy can read pickles of the same major version.
             digits = 1 if name == "numpy" else None
             if version is not None and present.split(".")[:digits] != version.split(".")[:digits]:
                 raise ImportError(
@@ -59,8 +59,8 @@ def _unpacker() -> Callable[..., Any]:
             return pickle.loads(packed)
         except (ImportError, AttributeError) as error:
             raise ImportError(
-                "Workers of Spark must be able to import the functions that are metrics. Got a worker that cannot: "
-                f"{error}. Send their module, by addPyFile or addArtifact(..., pyfile=True), or define them in the "
+                "Workers of Spark must be able to import the metric functions. Got a worker that cannot: "
+                f"{error}. Send their module by addPyFile or addArtifact(..., pyfile=True), or define them in the "
                 "script or notebook itself."
             ) from None
 

@@ -1,6 +1,6 @@
-"""Schemas of what workers return, and tables of values read by the metadata of their columns.
+"""Schemas of the workers' results, and tables of values, identified by column metadata.
 
-Metadata stay with a column through filters, joins, renaming and files. They are lost in expressions.
+Filters, joins, renaming and files keep the metadata of a column. Expressions drop it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROLES = ("qid", "metric", "parts", "weight")
 
 
 def check_frame(data: Any, name: str) -> None:
-    """Raise TypeError if `data` is not a Spark DataFrame, classic or of Connect."""
+    """Raise TypeError if `data` is not a Spark DataFrame, classic or from Spark Connect."""
     import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
     if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
         raise TypeError(
@@ -28,11 +28,11 @@ def check_frame(data: Any, name: str) -> None:
         )
 
 
-# --- written -------------------------------------------------------------------------------------------------
+# --- writing -------------------------------------------------------------------------------------------------
 
 
 def result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
-    """Columns that make an `Evaluation`."""
+    """Columns for an `Evaluation`."""
     from pyspark.sql import types as T
 
     fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_fingerprints", T.LongType())]
@@ -45,12 +45,12 @@ def result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
 
 
 def table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool, once: bool) -> Any:
-    """Columns of a table of values; `once`: each query certainly has one row.
+    """Columns of a table of values; `once`: each query has exactly one row.
 
     Raises
     ------
     ValueError
-        If two columns would have one name.
+        If two columns would have the same name.
     """
     from pyspark.sql import types as T
 
@@ -70,16 +70,16 @@ def table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool, 
         if names.count(name.lower()) > 1:
             raise ValueError(
                 "Columns of a table must have names that differ in more than case, dots and backticks; "
-                f"metrics=dict(name=metric) gives others. Got {echo(name)} twice."
+                f"use metrics=dict(name=metric) to rename. Got {echo(name)} twice."
             )
     return T.StructType([T.StructField(name, kind, metadata={KEY: known}) for name, kind, known in fields])
 
 
-# --- read ----------------------------------------------------------------------------------------------------
+# --- reading -------------------------------------------------------------------------------------------------
 
 
 class TableColumn(NamedTuple):
-    """Column of values, column of the parts of a pooled mean, and the description."""
+    """A column of values, the column of parts for a pooled mean, and the description."""
 
     values: str
     parts: str | None
@@ -87,7 +87,7 @@ class TableColumn(NamedTuple):
 
 
 class ValueTable(NamedTuple):
-    """Table of values whose columns are named by their numbers; the other fields have these names."""
+    """Table of values with numbers as column names; the other fields hold these names."""
 
     frame: Any
     qid: str
@@ -107,9 +107,9 @@ def read_value_table(data: Any) -> ValueTable:
     Raises
     ------
     TypeError
-        If it is not a Spark DataFrame.
+        If `data` is not a Spark DataFrame.
     ValueError
-        If `per_query` did not make it, or it lacks a column that means are made of.
+        If the table does not come from `per_query`, or lacks a column for the means.
     """
     check_frame(data, "data")
     names = data.columns
@@ -124,9 +124,9 @@ def read_value_table(data: Any) -> ValueTable:
     complete = len(position["qid"]) == 1 and weighted <= len(position["weight"]) <= 1
     if not complete or not 0 < len(columns) == len(position["metric"]):
         raise ValueError(
-            "mean takes rows with metrics=, or a table that per_query made, with its ids, its weights if it has any, "
-            "and metrics of different names; filters, joins and files keep what is known of them, and an expression "
-            f"loses it. Got columns {echo_all(names)}."
+            "mean needs either rows with metrics=, or a table from per_query with its ids, its weights if it has any, "
+            "and metrics with different names. Filters, joins and files keep the metadata of columns; expressions drop "
+            f"it. Got columns {echo_all(names)}."
         )
     weight = str(position["weight"][0]) if position["weight"] else None
     (qid,) = position["qid"]
@@ -134,5 +134,5 @@ def read_value_table(data: Any) -> ValueTable:
 
 
 def _name_of(column: str, metric: MetricColumn) -> str:
-    """Name of a metric as it was asked for, unless the user renamed the column."""
+    """Name of a metric as requested, unless the user renamed the column."""
     return metric.name if column == column_name(metric.name) else column

@@ -1,4 +1,4 @@
-"""What the columns of a table of values per query mean, and means over them."""
+"""Descriptions of the columns in a table of values by query, and means over them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MetricColumn(NamedTuple):
     """Description of a column of values."""
 
     name: str
-    """Name of the metric as it was asked for."""
+    """Name of the metric as requested."""
     metric: str
     """Name in the registry."""
     meaning: str
@@ -42,12 +42,12 @@ class MetricColumn(NamedTuple):
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> MetricColumn:
-        """Read what `to_json` wrote."""
+        """Read the output of `to_json`."""
         known = {name: saved[name] for name in cls._fields}
         return cls(**known | {"replace_undefined_by": float(saved["replace_undefined_by"])})
 
     def to_json(self) -> dict[str, Any]:
-        """Values that JSON has: nan is text."""
+        """Values that JSON supports: NaN becomes text."""
         return self._asdict() | {"replace_undefined_by": str(self.replace_undefined_by)}
 
 
@@ -55,12 +55,12 @@ class MetricColumn(NamedTuple):
 
 
 def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
-    """Mean of a column from sums over its queries.
+    """Compute the mean of a column from sums over its queries.
 
     Raises
     ------
     ValueError
-        If the mean is pooled by a metric that is not defined in this process.
+        If the mean is pooled and its metric is not defined in this process.
     """
     name, otherwise = column.metric, column.replace_undefined_by
     if math.isnan(otherwise) and not sums.counted[0] > 0:
@@ -69,7 +69,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
     if column.average == "micro":
         if metric is None:
             raise ValueError(
-                f"A pooled mean takes the definition of its metric. Got {echo(name)}, which is not defined here."
+                f"A pooled mean needs the definition of its metric. Got {echo(name)}, which is not defined here."
             )
         transform = metric.transform
     function_name = None if metric is None or not metric.finite else metric.function_name
@@ -80,20 +80,20 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
 
 
 def refuse_options(given: Mapping[str, Any]) -> None:
-    """Raise TypeError if `mean` of a table gets arguments that only rows have, other than their defaults."""
+    """Raise TypeError if `mean` of a table gets non-default arguments that apply only to rows."""
     defaults = {name: p.default for name, p in inspect.signature(column_arguments).parameters.items()}
     defaults["assume_grouped"] = False
     names = [name for name, value in given.items() if name not in defaults or value != defaults[name]]
     if names:
         raise TypeError(
-            "Without metrics= mean takes a table that per_query made and no other argument: the table says how its "
-            f"means are taken. Got {one_line(', '.join(f'{name}=' for name in names), 300)}."
+            "Without metrics=, mean accepts a table from per_query and no other argument, because the table contains "
+            f"the kinds of means. Got {one_line(', '.join(f'{name}=' for name in names), 300)}."
         )
 
 
 def refuse_cut_queries(got: str) -> NoReturn:
     """Raise ValueError because a query is in two partitions."""
     raise ValueError(
-        "With assume_grouped=True all rows of a query must be in one partition; without it they are brought together. "
-        f"Got {got}."
+        "With assume_grouped=True all rows of a query must be in the same partition; without it, Spark moves them "
+        f"together. Got {got}."
     )

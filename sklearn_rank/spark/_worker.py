@@ -1,6 +1,6 @@
-"""Evaluate the rows of one partition on a worker: batches of Arrow in, values per query out.
+"""Evaluate the rows of a partition on a worker: Arrow batches in, values by query out.
 
-Knows Arrow, not Spark.
+This module uses Arrow, not Spark.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
 FINDINGS = "_findings"
-"""Column of the evidence of a part, which the table of a user does not have."""
+"""Column with the evidence of a part, absent in the user's table."""
 PARTS = ("numerator", "denominator", "defined")
-"""Fields of the column that a pooled mean is made of."""
+"""Fields of the column for a pooled mean."""
 
 
 def value_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
-    """Columns of a table of values: null where a query is left out of the mean, and parts for a pooled mean."""
+    """Columns of a table of values: null for queries that are left out of the mean, and parts for a pooled mean."""
     import pyarrow as pa
 
     columns, computed = {}, computed_values(part)
@@ -45,7 +45,7 @@ def value_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
 
 
 def result_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
-    """Columns that make an `Evaluation` again."""
+    """Columns from which to rebuild an `Evaluation`."""
     import pyarrow as pa
 
     return {name: pa.array(column) for name, column in result_to_columns(part).items()}
@@ -60,7 +60,7 @@ def evaluate_partition(
 ) -> Iterator[Any]:
     """Yield record batches with the id, the columns and the weight of each query.
 
-    With the name of the column of scores there is a column with evidence of misuse in the parts.
+    If the name of the score column is given, a further column holds the evidence of misuse in the parts.
     """
     import pyarrow as pa
 
@@ -73,7 +73,7 @@ def evaluate_partition(
     id_type = first.schema.field(names.qid).type
     parts = evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1, name=score_name)
     for part, evidence, _ in parts:
-        # Queries come in the order of their numbers.
+        # Queries are in the order of their numbers.
         start, stop = int(part.qid[0]), int(part.qid[-1]) + 1
         ids = validator.seen.ids_between(start, stop)
         columns = {"qid": pa.array(ids, type=id_type)} | columns_of(part, specs)
@@ -81,13 +81,13 @@ def evaluate_partition(
             columns["weight"] = pa.array(validator.weight[start:stop])
         if score_name is not None:
             evidence = evidence._replace(odd_ids=odd_ids(ids))
-            # One of the queries carries what the part shows.
+            # One query of the part carries the evidence.
             columns[FINDINGS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
         yield pa.record_batch(columns)
 
 
 def _in_one_order(rows: NumberedRows, n_jobs: int | None) -> Queries:
-    """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
+    """Sort each query by descending score and ascending label, because sums depend on order and a shuffle has none."""
     queries = rows.queries(n_jobs)
     label, score, grouping = queries.label, queries.score, queries.grouping
     if label.ndim == 2:
@@ -115,7 +115,7 @@ def parts_name(metric: str) -> str:
 def _validate(
     validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
 ) -> Iterator[NumberedRows]:
-    """Validate rows; errors name the query, because numbers of rows have no meaning after a shuffle."""
+    """Validate rows; errors name the query, because row numbers have no meaning after a shuffle."""
     current = list[Any]()
 
     def watched() -> Iterator[Any]:
@@ -131,7 +131,7 @@ def _validate(
 
 
 def _error_of_a_query(batch: Any, names: ColumnNames, specs: Specs) -> str | None:
-    """Error about the first query of a batch that is invalid by itself."""
+    """Error about the first invalid query of a batch."""
     start = 0
     for qid, rows in groupby(batch[names.qid].to_pylist()):
         n_rows = len([*rows])

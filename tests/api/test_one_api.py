@@ -84,7 +84,7 @@ def test_mean_of_a_table_takes_no_arguments_of_rows():
 
 def test_a_pooled_mean_takes_the_definition_of_its_metric():
     one = np.ones(1)
-    with pytest.raises(ValueError, match="takes the definition of its metric. Got 'mine', which is not defined here"):
+    with pytest.raises(ValueError, match="needs the definition of its metric. Got 'mine', which is not defined here"):
         mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
 
 

@@ -81,12 +81,12 @@ def test_spark_results_keep_their_metadata(spark, tmp_path):
     for wrong, message in [
         (
             df,
-            r"mean takes rows with metrics=, or a table that per_query made.*Got columns 'label', 'score', 'qid', 'w'",
+            r"mean takes rows with metrics=, or a table from per_query.*Got columns 'label', 'score', 'qid', 'w'",
         ),
-        (result.drop("qid"), "a table that per_query made"),
+        (result.drop("qid"), "a table from per_query"),
         (result.drop("weight"), "its weights if it has any"),
-        (result.select("qid", "weight"), "a table that per_query made"),
-        (result.join(result, "qid"), "metrics of different names"),
+        (result.select("qid", "weight"), "a table from per_query"),
+        (result.join(result, "qid"), "metrics with different names"),
         (result.drop("p(average=micro)@5_parts"), r"made of the column 'p\(average=micro\)@5_parts'. Got a table with"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -127,7 +127,7 @@ def test_a_spark_result_has_all_fields(spark):
 def test_a_table_takes_no_options_of_rows(spark):
     table = per_query(spark.createDataFrame(table_of(make())), metrics="map")
     for options in ({"gain": "linear"}, {"sample_weight": "w"}, {"assume_grouped": True}):
-        with pytest.raises(TypeError, match=rf"Without metrics= mean takes a table .*Got {next(iter(options))}="):
+        with pytest.raises(TypeError, match=rf"Without metrics=, mean accepts a table .*Got {next(iter(options))}="):
             mean(table, **options)
 
 
