@@ -1,6 +1,6 @@
 """The command line: it reads with `io`, computes with `evaluate` and `stats`, and prints tables.
 
-``docs/rag/command_line.md`` shows it.
+See ``docs/rag/command_line.md``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ WRONG, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: its own, mostly 0, 2 for invalid input, 1 for any other failure."""
-    # If it is closed, print would write to the standard output instead.
+    """Run a command; return its exit code (usually 0), 2 for invalid input, or 1 for any other failure."""
+    # If standard error is closed, print would write to standard output instead.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
     if sys.stdout is None:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = parse_arguments(arguments)
-        # Errors leave the block, so they are told even with --quiet.
+        # Errors leave the block, so they are printed even with --quiet.
         with (
             open(os.devnull, "w") as nothing,
             redirect_stderr(nothing if options.quiet else sys.stderr),
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
             return options.command(options) or 0
-    # The reader has closed the pipe, so Python must not flush at exit.
+    # The reader has closed the pipe, so prevent Python from flushing at exit.
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

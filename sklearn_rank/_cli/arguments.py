@@ -29,13 +29,13 @@ class Parser(argparse.ArgumentParser):
     """Parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and exit with 2."""
+        """Print the error and exit with code 2."""
         tell(f"{self.prog}: error: {message}; see {self.prog} --help")
         sys.exit(2)
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Options of the command line; an error about metrics without -m says so."""
+    """Parse the options; if metrics come without -m, the error says so."""
     top = parser()
     options, more = top.parse_known_args(arguments)
     if more:
@@ -46,7 +46,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands; ``command`` is set to the function to call."""
+    """Make the parser of all commands; it sets ``command`` to the function to call."""
     top = Parser(prog="sklearn-rank", description="Ranking metrics, query by query.", allow_abbrev=False)
     top.add_argument("--version", action="version", version=__version__)
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._paired_test import PairedTest
 
 UNSHOWN = ("p", "effect", "tied", "queries")
-"""Columns of `compare` that a terminal has no room for."""
+"""Columns of `compare` that are omitted on a terminal."""
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
-    """Print means of metrics, or values per query."""
+    """Print means of metrics, or values by query."""
     metrics = requested_metrics(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
     if options.chance:
@@ -115,7 +115,7 @@ def _compare_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluat
 
 
 def _choices(of_runs: Mapping[str, Evaluation]) -> str:
-    """Choices behind the means of runs; of each run, where runs have other queries."""
+    """Choices behind the means of runs; by run, if runs have different queries."""
     notes = {run: choices_in_words(result.meaning, result.counts) for run, result in of_runs.items()}
     if len({*notes.values()}) == 1:
         return next(iter(notes.values()))
@@ -123,7 +123,7 @@ def _choices(of_runs: Mapping[str, Evaluation]) -> str:
 
 
 def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
-    """Means by metric in the order of the scores, in a random one and in the best one."""
+    """Means by metric in score order, in random order and in the best order."""
     return {"score": _means(result), "random": result.chance().mean(), "best": result.best().mean()}
 
 
@@ -144,7 +144,7 @@ def _means(result: Evaluation) -> dict[str, float]:
 
 
 def compare_runs(options: argparse.Namespace) -> None:
-    """Print differences of runs with p-values, for each metric: a less b of all pairs, or run less baseline."""
+    """Print differences of runs with p-values for each metric: a minus b for all pairs, or run minus baseline."""
     from sklearn_rank._comparison.paper_table import paper_table
     from sklearn_rank.stats import compare_all
 
@@ -189,7 +189,7 @@ def compare_runs(options: argparse.Namespace) -> None:
 
 
 def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) -> None:
-    """Print a row for each metric and pair; the columns that decide, where the rows are for a terminal."""
+    """Print a row for each metric and pair; on a terminal, only the decisive columns."""
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
     for metric, tested in tests.items():
@@ -226,11 +226,11 @@ def _about(metric: Metric) -> str:
 
 
 DOTS_PER_INCH = 200
-"""Resolution of pictures of pixels, for screens of today."""
+"""Resolution of pixel images, for current screens."""
 
 
 def plot(options: argparse.Namespace) -> None:
-    """Draw a picture of one metric."""
+    """Draw a plot of a metric."""
     metrics = requested_names(options)
     if len(metrics) != 1:
         raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
@@ -251,7 +251,7 @@ def plot(options: argparse.Namespace) -> None:
 
 
 def _with_format(output: str) -> str:
-    """Name of a file to write that ends in a format: .png where there is none."""
+    """Return the name of the output file; add .png if it has no suffix."""
     if os.path.splitext(output)[1]:
         return output
     if not os.path.basename(output) or os.path.exists(output):

@@ -1,4 +1,4 @@
-"""Results of the runs in files, by metrics of this library or of trec_eval."""
+"""Results of runs in files, by metrics of this library or of trec_eval."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ OF_RUNS = (
     "value",
     "run_format",
 )
-"""Options of one kind of input, which the other kind refuses."""
+"""Options of a kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
-"""Measures that trec_eval prints and that are not here."""
+"""Measures that trec_eval prints and this library lacks."""
 
 
 COMMA = re.compile(r",(?![^()]*\))")
 """A comma outside of parentheses."""
 NUMBER = re.compile(r"-?[\d.]+(=-?[\d.]+)?")
-"""A cutoff or another parameter of the measure before it."""
+"""A cutoff or another parameter of the preceding measure."""
 PARAMETERS = re.compile(r"\w+(\.[^@()]*|[^@()]*,[^@()]*)")
 """A measure and its parameters in trec_eval's notation: P.5, utility_1,-1."""
 
 
 def requested_names(options: argparse.Namespace) -> list[str]:
-    """Names of the metrics that were asked for, one each.
+    """Return the names of the requested metrics, each once.
 
     Raises
     ------
@@ -72,13 +72,13 @@ def requested_names(options: argparse.Namespace) -> list[str]:
 
 
 def requested_metrics(options: argparse.Namespace) -> list[str]:
-    """The same, measures of trec_eval by each of their parameters."""
+    """Return the requested metrics, with a name for each parameter of trec_eval's measures."""
     names = requested_names(options)
     return [*dict.fromkeys(expanded(names))] if options.convention == "trec_eval" else names
 
 
 def is_metric(text: str) -> bool:
-    """Whether this names metrics."""
+    """Whether the text consists of names of metrics."""
     try:
         return all(own_measure(name) or parse_metric(name, convention="trec_eval") for name in _separate(text))
     except (TypeError, ValueError):
@@ -86,7 +86,7 @@ def is_metric(text: str) -> bool:
 
 
 def _separate(text: str) -> list[str]:
-    """Names between commas, a whole number as a cutoff of the metric before it: "ndcg@5,10,map" has three."""
+    """Split names at commas; a whole number is a cutoff of the preceding metric: "ndcg@5,10,map" has three names."""
     names: list[str] = []
     for part in map(str.strip, COMMA.split(text)):
         if not names or not NUMBER.fullmatch(part):
@@ -99,9 +99,9 @@ def _separate(text: str) -> list[str]:
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Result of each system, by the name of its run or as A=RUN names it; A=RUN A=RUN is the mean of both runs.
+    """Return results by the name of the run, or A for A=RUN; A=RUN1 A=RUN2 is the mean of both runs.
 
-    Standard error says which queries were missing or tied.
+    Missing and tied queries are reported on standard error.
     """
     systems = _systems_of(options)
     _set_given(options, [run for runs in systems.values() for run in runs])
@@ -110,7 +110,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
 
 
 def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str) -> dict[str, Evaluation]:
-    """Result of each run, by the name of its file or column."""
+    """Return results of runs by the name of the file or column."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
@@ -121,7 +121,7 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
     with findings_of_systems(COMMAND) as seen:
         for name, data, told, is_told in _systems(options, metrics, missing_from_run):
             in_trec_order = by_id and data.doc_id is not None
-            # What is wrong with the run as a whole shows in its rows as well.
+            # Problems of the whole run also show in its rows.
             kinds = "labels ids qid" if is_told or RISING in [one.check for one in told] else RUN.hands
             with collected_findings() as found:
                 of_runs[name] = evaluate_rows(
@@ -138,12 +138,12 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
 
 
 def runs_of(options: argparse.Namespace) -> list[str]:
-    """Names of the systems that were given: files after the judgements, columns of scores, or A of A=RUN."""
+    """Names of the systems: files after the judgements, columns of scores, or A of A=RUN."""
     return [*_systems_of(options)]
 
 
 def _systems_of(options: argparse.Namespace) -> dict[str, list[str]]:
-    """Files or columns of each system, of one or several runs."""
+    """Files or columns of each system, which has one or several runs."""
     systems: dict[str, list[str]] = {}
     for text in _given(options):
         name, run = _named(options, text)
@@ -155,7 +155,7 @@ def _systems_of(options: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def _given(options: argparse.Namespace) -> list[str]:
-    """Runs as they were given: files after the judgements, or columns of scores of a table."""
+    """Run arguments: files after the judgements, or columns of scores of a table."""
     return [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
 
 
@@ -167,14 +167,14 @@ def _set_given(options: argparse.Namespace, runs: list[str]) -> None:
 
 
 def _named(options: argparse.Namespace, text: str) -> tuple[str, str]:
-    """Name and run of A=RUN; a file, or a column, of the very name wins, and has this name."""
+    """Split A=RUN into name and run, unless a file or column with the whole name exists."""
     name, equals, run = text.partition("=")
     is_run = not equals or not name or not run or (options.table is None and os.path.exists(text))
     return (text, text) if is_run or _is_column(options, text) else (name, run)
 
 
 def _is_column(options: argparse.Namespace, text: str) -> bool:
-    """Whether the table has a column of this name."""
+    """Whether the table has a column with this name."""
     if options.table is None or options.table == "-":
         return False
     try:
@@ -203,13 +203,14 @@ def results_with_baseline(options: argparse.Namespace, names: list[str]) -> dict
 
 
 def _read_baseline(options: argparse.Namespace) -> list[str]:
-    """Runs of the baseline; `options.baseline` becomes its name, for --baseline RUN or each of --baseline NAME=RUN."""
+    """Return the runs of the baseline, for --baseline RUN or several NAME=RUN; sets `options.baseline` to its name."""
     if isinstance(options.baseline, list):
         named = [_named(options, text) for text in options.baseline]
         names, runs = ([*dict.fromkeys(part)] for part in zip(*named, strict=True))
         if len(names) > 1 or len(runs) < len(named):
             raise ValueError(
-                "--baseline takes one system: a run, or several runs of it by one name, --baseline A=run1 --baseline "
+                "--baseline needs a single system: a run, or several runs with the same name, --baseline A=run1 "
+                "--baseline "
                 f"A=run2. Got {', '.join(options.baseline)}."
             )
         options.baseline, options.old = names[0], runs
@@ -217,12 +218,12 @@ def _read_baseline(options: argparse.Namespace) -> list[str]:
 
 
 def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> dict[str, Evaluation]:
-    """Results of the old run, which is the baseline, and of the one new run.
+    """Return the results of the old run, which is the baseline, and of the new run.
 
     Raises
     ------
     ValueError
-        If there is another number of new runs, or the new run is the old one.
+        If there is not exactly one new run, or the new run is the old run.
     """
     runs, _ = runs_of(options), _read_baseline(options)
     if len(runs) != 1 or runs == [options.baseline]:
@@ -242,18 +243,18 @@ def _check_saved(old: Evaluation, name: str, metrics: list[str]) -> None:
             )
     if old.label_fingerprints is None:
         raise ValueError(
-            "A saved baseline must have fingerprints of its labels, which show that both runs have the same ones. Save "
+            "A saved baseline must have fingerprints of its labels, to check that both runs have the same labels. Save "
             f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
         )
     tell(f"{name}: {len(old.qid)} queries, saved")
 
 
 def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, MetricSpec]) -> None:
-    """Say in one line how many queries have documents with equal scores, if a metric asks what these mean."""
+    """Print the number of queries with tied scores, if a metric depends on ties."""
     asking = [spec for spec in metrics.values() if "ties" in spec.metric.defaults]
     if not asking:
         return
-    # Anywhere in the list, not only across a cutoff.
+    # Counts ties anywhere in the list, not only across a cutoff.
     whole, kept = replace(asking[0], k=None), {name: one._kept_data.ranked for name, one in of_runs.items()}
     counts = {name: data.n_tied(whole) for name, data in kept.items() if data is not None}
     tied = {name: n for name, n in counts.items() if n}
@@ -268,20 +269,20 @@ def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, Metri
 
 
 def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:
-    """Metrics by their names, each with the given keywords that it has."""
+    """Return metrics by name, each with the given keywords that it accepts."""
     given = {
         "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
         "min_relevance": options.min_relevance, "negative": "keep" if options.keep_negative else None,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     own = own_measure if options.convention == "trec_eval" else lambda name: None
-    # A join has unjudged documents, and so have places of duplicates that are kept.
+    # A join has unjudged documents, and so have duplicates that keep their ranks.
     lacks_labels = options.table is None or options.duplicates == "nonrelevant"
     return {name: _with_keywords(own(name) or name, given, lacks_labels=lacks_labels) for name in names}
 
 
 def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_labels: bool) -> MetricSpec:
-    """A metric with the keywords that it has; documents that lack labels are not relevant."""
+    """Return a metric with the keywords that it accepts; documents without labels count as not relevant."""
     entry = parse_metric(metric, convention=given.get("convention")).metric
     default = {"unjudged": "nonrelevant"} if lacks_labels and not entry.reads_unjudged else {}
     return parse_metric(metric, **default | {name: value for name, value in given.items() if name in entry.defaults})
@@ -290,7 +291,7 @@ def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_lab
 def _systems(
     options: argparse.Namespace, metrics: Mapping[str, MetricSpec], missing_from_run: str
 ) -> Iterator[tuple[str, RankingData, list[Finding], bool]]:
-    """Name and data of each run, what was found when it was read and joined, and whether its ranks were told of."""
+    """Yield name and data of each run, the findings of reading and joining, and whether its ranks were reported."""
     if options.table is not None:
         yield from ((*read, False) for read in _of_table(options))
         return
@@ -322,7 +323,7 @@ def _systems(
 
 
 def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Columns of --qid and --doc-id of each file that has them: a run of TREC beside a table has no names."""
+    """Columns of --qid and --doc-id for each file that has them; a TREC run has no column names."""
     asked = {role: name for role in ("qid", "doc_id") if (name := getattr(options, role)) is not None}
     given = {
         file: {role: name for role, name in asked.items() if _has_column(file, name, options.separator)}
@@ -338,7 +339,7 @@ def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def _has_column(file: str, name: str, separator: str | None) -> bool:
-    """Whether a file may have a column of this name; what can be read once may."""
+    """Whether a file may have a column with this name; True for a stream, which can be read only once."""
     if not os.path.isfile(file):
         return True
     with open_to_read(file) as opened_file:
@@ -350,7 +351,7 @@ def _has_column(file: str, name: str, separator: str | None) -> bool:
 
 
 def short_names(options: argparse.Namespace, of_runs: Mapping[str, Any]) -> dict[str, str]:
-    """Names of runs for people: names of files lose the folders, beginnings and endings that all share."""
+    """Short names of runs: file names without the folders, prefixes and suffixes that all share."""
     names = [*of_runs]
     if len(names) < 2 or options.table is not None or options.format in ("csv", "json"):
         return {name: name for name in names}
@@ -363,7 +364,7 @@ def short_names(options: argparse.Namespace, of_runs: Mapping[str, Any]) -> dict
 
 
 def attribute_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Segment of each query, by the name of the attribute: of a file of queries and segments, or a column."""
+    """Segments of queries by the name of the attribute, from a file of queries and segments, or from a column."""
     if options.table is not None:
         qid = "qid" if options.qid is None else options.qid
         table = opened(_source(options.table), [qid], [options.by], options.separator)
@@ -394,7 +395,7 @@ def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
 
 
 def _cut(data: RankingData, n: int) -> RankingData:
-    """Cut each list after `n` documents; the others are not retrieved. Rows come in trec_eval's order."""
+    """Truncate each list after `n` documents; the others count as not retrieved. Rows are in trec_eval's order."""
     COUNT.check("--max-documents", n, "evaluate")
     code = data.qid.code
     rank = np.arange(len(code)) - np.searchsorted(code, code)
@@ -406,7 +407,7 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
         how = f" Columns of scores: --y-score {' --y-score '.join(options.files)}."
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.{how}")
     _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
-    # The empty string is the name of a column too.
+    # The empty string is a valid column name.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
     scores = _given(options)
@@ -450,21 +451,21 @@ def _refuse_twice(names: list[str]) -> None:
 
 
 def _progress(text: str) -> None:
-    """Show progress on a terminal, in a line that the next one replaces."""
+    """Show progress on a terminal, replacing the previous line."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{printable(text)}", end="\r", file=sys.stderr, flush=True)
 
 
-# --- measures as the command line of trec_eval names them ----------------------------------------------------
+# --- names of measures on trec_eval's command line -----------------------------------------------------------
 
 
 def is_count_measure(name: str) -> bool:
-    """Whether the sum over queries of a measure is printed, not its mean."""
+    """Whether trec_eval prints the sum of a measure over queries instead of its mean."""
     return name.startswith("num_")
 
 
 def expanded(names: Iterable[str]) -> Iterator[str]:
-    """Names as trec_eval prints them: "P.5,10" is P_5 and P_10, "P" all cutoffs, "official" what it prints itself."""
+    """Expand names like trec_eval: "P.5,10" is P_5 and P_10, "P" is all cutoffs, "official" is its default output."""
     for name in names:
         family, _, parameters = name.partition(".")
         if name in SETS:

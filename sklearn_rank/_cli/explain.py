@@ -1,4 +1,4 @@
-"""Why two runs differ: documents of a query with what each adds, and documents to judge next."""
+"""Explain why two runs differ: contributions of documents of a query, and documents to judge next."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ EXPLAIN_EPILOG = (
 
 
 def explain(options: argparse.Namespace) -> None:
-    """Print the documents of a query with what each adds to the difference, or the documents to judge."""
+    """Print the documents of a query with their contributions to the difference, or the documents to judge."""
     metrics = requested_metrics(options)
     if len(metrics) != 1:
         raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
-    # It loads scipy.stats.
+    # This import loads scipy.stats.
     from sklearn_rank._evaluation.alignment import align_results
 
     aligned = align_results(old_and_new(options, metrics, "explain"), "explain")
@@ -57,7 +57,7 @@ def _show(table: Table, form: str, about: dict[str, Any] | None = None) -> None:
 
 
 def _query(source: Source, name: str | None) -> Any:
-    """Id of a query by its text; without one, the query on which the new run loses most."""
+    """Find the id of a query by its text; None: the query on which the new run loses most."""
     (old, new), metric = source.results, source.metric
     ids = old.qid.tolist()
     if name is None:

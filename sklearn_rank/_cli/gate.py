@@ -1,4 +1,4 @@
-"""The gate: an exit code that says whether a new run is no worse than an old one."""
+"""The gate: an exit code for whether a new run is no worse than an old run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GATE_EPILOG = (
 
 
 def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
-    """Decision whether the new run is no worse than the old one."""
+    """Decide whether the new run is no worse than the old run."""
     from sklearn_rank.stats import no_worse
 
     margins = _by_metric("--margin", options.margin, metrics)
@@ -52,7 +52,7 @@ def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
 
 
 def gate(options: argparse.Namespace) -> int:
-    """Print whether the new run is no worse than the old one; return the exit code."""
+    """Print whether the new run is no worse than the old run; return the exit code."""
     found = gate_of(options, requested_metrics(options))
     if options.html is not None:
         write_page(options, found, options.html)
@@ -76,7 +76,7 @@ def gate(options: argparse.Namespace) -> int:
 
 
 def in_options(message: str) -> str:
-    """A message of `no_worse` that names options of the command in place of Python's parameters."""
+    """Replace Python's parameters in a message of `no_worse` by options of the command."""
 
     def option(match: re.Match[str]) -> str:
         return f"--{match[1].replace('_', '-')}"
@@ -87,7 +87,7 @@ def in_options(message: str) -> str:
 
 
 def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, float] | None:
-    """Number for each metric: by its name, or the one for all; None if the option was not given."""
+    """Number for each metric, by name or the same for all; None without the option."""
     numbers: dict[str, float] = {}
     for text in given:
         name, _, number = text.rpartition("=")
@@ -100,7 +100,7 @@ def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, f
             rule = "above 0" if above_zero else "that is not negative"
             raise ValueError(f"{option} must be a finite number {rule}. Got {echo(text)}.")
         if name in numbers:
-            raise ValueError(f"{option} must be given once for each metric. Got {echo(text)} and another one.")
+            raise ValueError(f"{option} must be given once for each metric. Got {echo(text)} and another value.")
         if name and name not in metrics:
             raise ValueError(f"{option} must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
         numbers[name] = value
@@ -110,7 +110,7 @@ def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, f
 
 
 def _refuse_lost_queries(by_name: Mapping[str, Evaluation]) -> None:
-    """Refuse runs where one lacks queries of the other."""
+    """Refuse runs that lack queries of each other."""
     (old, queries_old), (new, queries_new) = [(name, {*result.qid.tolist()}) for name, result in by_name.items()]
     for name, lost in ((new, queries_old - queries_new), (old, queries_new - queries_old)):
         if lost:
@@ -122,6 +122,6 @@ def _refuse_lost_queries(by_name: Mapping[str, Evaluation]) -> None:
 
 
 def _refuse_missing(margins: dict[str, float], metrics: list[str]) -> None:
-    """Refuse margins that do not name each metric."""
+    """Refuse margins if a metric has none."""
     if missing := [metric for metric in metrics if metric not in margins]:
         raise ValueError(f"--margin must be given for each metric, or one number for all. Got none for {missing[0]}.")

@@ -13,7 +13,7 @@ from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.table import Table, printable
 
 FORMULA = ("=", "+", "-", "@")
-"""First characters of cells that a spreadsheet takes for formulas."""
+"""First characters of cells that a spreadsheet treats as formulas."""
 
 FORMATS = ["table", "csv", "json", "markdown", "latex"]
 
@@ -22,10 +22,10 @@ def show(
     columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, *, fit: bool = False,
     note: str = "",
 ) -> None:  # fmt: skip
-    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals elsewhere.
+    """Print the rows, or `nested` as JSON; CSV and JSON have all digits, other formats four decimals.
 
-    With `fit` names are cut where a table would not fit a terminal. A table for people has the note: in Markdown and
-    LaTeX below it, on a terminal in the standard error, so that programs read rows alone.
+    With `fit`, names are truncated if a table would not fit the terminal. In Markdown and LaTeX the note follows the
+    table; on a terminal it goes to standard error, so that programs read only rows.
     """
     put(_text(Table(columns, tuple(rows), note="" if form == "table" else note), nested, form, fit))
     if form == "table" and note:
@@ -58,7 +58,7 @@ def _text(table: Table, nested: dict[str, Any], form: str, fit: bool) -> Table |
 
 
 def as_json(nested: Any) -> str:
-    """Numbers with all digits; undefined and infinite ones are null."""
+    """Format numbers with all digits; undefined and infinite numbers become null."""
     return json.dumps(_without_nan(nested), indent=1)
 
 
@@ -68,7 +68,7 @@ def tell(text: str) -> None:
 
 
 def _safe(value: Any) -> Any:
-    """Text of a cell, with an apostrophe before what a spreadsheet would take for a formula."""
+    """Text of a cell, with an apostrophe in front if a spreadsheet would treat it as a formula."""
     if not isinstance(value, str):
         return value
     text = printable(value)
@@ -76,7 +76,7 @@ def _safe(value: Any) -> Any:
 
 
 def _without_nan(value: Any) -> Any:
-    """Replace undefined and infinite numbers by None, because JSON has neither."""
+    """Replace undefined and infinite numbers by None, because JSON does not support them."""
     if isinstance(value, dict):
         return {str(name): _without_nan(item) for name, item in value.items()}
     if isinstance(value, list):

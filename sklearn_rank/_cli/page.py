@@ -17,7 +17,7 @@ from sklearn_rank._utils.storage import replacing
 
 
 def write_page(options: argparse.Namespace, result: HasPage, output: str, title: str | None = None) -> Content:
-    """Write the page of a result to a file; texts are read of the documents that it lists."""
+    """Write the page of a result to a file, with texts only for the listed documents."""
     from sklearn_rank._report.page import to_html  # loads what writes XML
 
     content = result._content(Options(title, None, None, check_lists(options.lists), _command(options)))
@@ -32,13 +32,13 @@ def write_page(options: argparse.Namespace, result: HasPage, output: str, title:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command, folders left out."""
+    """The command without folders."""
     words = (os.path.basename(word) if os.sep in word else word for word in options.arguments)
     return shlex.join(["sklearn-rank", *words])
 
 
 def _texts(path: str, ids: set[Any]) -> Any:
-    """Function from ids to their texts in a file.
+    """Return a function from ids to their texts in a file.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""The page to look at: one file with the verdict, pictures, values and lists, made of plain numbers and texts."""
+"""HTML page of a result: a single file with the verdict, plots, values and lists, made from numbers and texts."""

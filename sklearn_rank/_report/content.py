@@ -1,4 +1,4 @@
-"""What a page says, in plain numbers and texts: results fill it in, and the other files of this room write it down."""
+"""Content of a page as numbers and texts: results fill it, and the other modules of this package render it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_rank._utils.typing import Array, Index
 class Difference(NamedTuple):
     """Difference of a system from the baseline: its interval, p-value, and the queries won, tied and lost.
 
-    `is_shown` says whether the test shows it; the numbers are None where there is no test.
+    `is_shown`: whether the test shows the difference. The numbers are None if there is no test.
     """
 
     difference: float | None
@@ -29,7 +29,7 @@ class Difference(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """A system by one metric; `against` is None for the baseline, and for a system alone."""
+    """Mean of a system by a metric; `against` is None for the baseline, and for a single system."""
 
     system: str
     mean: float
@@ -40,7 +40,7 @@ class Mean(NamedTuple):
 
 
 class Means(NamedTuple):
-    """All systems by one metric; `margin` is the loss that the gate allows, None without a gate."""
+    """Means of all systems by a metric; `margin` is the loss that the gate allows, None without a gate."""
 
     metric: str
     greater_is_better: bool
@@ -49,7 +49,7 @@ class Means(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A system in a segment of the queries; without a baseline `difference` holds the mean and its interval."""
+    """A system in a segment of queries; without a baseline, `difference` holds the mean and its interval."""
 
     system: str
     segment: str
@@ -58,7 +58,7 @@ class Segment(NamedTuple):
 
 
 class SegmentsOfPage(NamedTuple):
-    """SegmentsOfPage by one attribute: the answer whether they differ, and the rows."""
+    """Segments by an attribute: a sentence whether they differ, and the rows."""
 
     by: str
     answer: str
@@ -66,7 +66,7 @@ class SegmentsOfPage(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document of a query: grade and ranks in both lists, None where there is none, and what it adds."""
+    """A document of a query: grade, ranks in both lists (None if absent), and contribution."""
 
     id: Any
     grade: float | None
@@ -76,7 +76,7 @@ class Document(NamedTuple):
 
 
 class ListsOfQuery(NamedTuple):
-    """The lists of a query: a sentence that says why, and documents; `n_neither` relevant ones are in no list."""
+    """The lists of a query: an explanation, and documents; `n_neither` relevant documents are in neither list."""
 
     why: Parts
     documents: list[Document]
@@ -86,7 +86,7 @@ class ListsOfQuery(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """Attribute of queries: its values, and the number of each query's value."""
+    """Attribute of queries: distinct values, and the index of each query's value."""
 
     name: str
     values: list[Any]
@@ -105,7 +105,7 @@ class Options(NamedTuple):
 
 @dataclass(kw_only=True)
 class Content:
-    """Everything that a page says.
+    """Complete content of a page.
 
     Attributes
     ----------
@@ -115,28 +115,28 @@ class Content:
         The verdict.
     lead : list of sentences in parts
     facts : list of (str, str)
-        What stands in bold, and the rest.
+        Text in bold, and the text after it.
     notes : list of str
     choices : str
-        What the numbers are: gain, ties, queries without relevant documents.
+        Choices behind the numbers: gain, ties, queries without relevant documents.
     systems, metrics : list of str
     baseline : int or None
-        Number of the baseline; None for a system alone.
+        Number of the baseline; None for a single system.
     level, dots : str
-        Level of the intervals of means, "" without them; what the pictures of differences show.
+        Level of the intervals of means, "" without intervals; explanation of the plots of differences.
     shown : int
-        Number of the system that is shown first.
+        Number of the system to show first.
     depth : int
-        Documents of a list that count by the first metric; 0 for whole lists.
+        Number of documents of a list that the first metric counts; 0 for whole lists.
     values : dict of (int, int) to ndarray of shape (n_queries,)
-        Of each system and metric.
+        Values by system and metric.
     lists : dict of (int, int) to ListsOfQuery
-        Of queries and systems.
+        Lists by query and system.
     why_no_lists : str
-        Why there are none, or not of all queries.
+        Reason why lists are missing, for all or some queries.
     to_judge : (head, rows)
     made : list of (str, str)
-        A term and what it says.
+        A term and its description.
     """
 
     kind: str
@@ -166,7 +166,7 @@ class Content:
     query_text: Callable[[Any], Any] | None = None
 
     def gain(self, system: int, metric: int) -> NDArray[Any]:
-        """Gain of each query: positive where the system is better than the baseline, or has a higher value alone."""
+        """Gain of each query over the baseline, positive if better; for a single system its value."""
         values = self.values[system, metric]
         difference = values if self.baseline is None else values - self.values[self.baseline, metric]
         return difference if self.greater_is_better[metric] else 0.0 - difference

@@ -1,4 +1,4 @@
-"""Results that can be written as a page."""
+"""Results that can be written as an HTML page."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class HasPage(ABC):
 
     @abstractmethod
     def _content(self, options: Options) -> Content:
-        """What the page says."""
+        """Return the content of the page."""
 
     def _add_lists(self, content: Content, old: Any, metric: str, options: Options) -> None:
-        """Add lists of documents against an old result to a page of the same queries, or of some."""
+        """Add lists of documents of this and an old result to a page of the same queries, or of some of them."""
         content.why_no_lists = "There are no lists of documents: the results do not keep them."
 
     def to_html(
         self, *, title: str | None = None, text: TextsLike = None, query_text: TextsLike = None,
         lists: int | Iterable[Any] = 50, code: str | None = None,
     ) -> str:  # fmt: skip
-        """The page of `save_html` as a text.
+        """Return the page of `save_html` as a str.
 
         Parameters
         ----------
@@ -38,7 +38,7 @@ class HasPage(ABC):
         text : dict or callable from document ids to texts, default=None
         query_text : dict or callable from query ids to texts, default=None
         lists : int or iterable of query ids, default=50
-            Number of queries whose lists of documents are kept, or these queries.
+            Number of queries whose lists of documents are kept, or ids of the queries.
         code : str, default=None
             How the page was made, such as a command, to be shown at its end.
 
@@ -60,38 +60,39 @@ class HasPage(ABC):
         self, path: Any, *, title: str | None = None, text: TextsLike = None, query_text: TextsLike = None,
         lists: int | Iterable[Any] = 50, code: str | None = None,
     ) -> None:  # fmt: skip
-        """Write a page to look at: the verdict, means, differences query by query, and lists of documents.
+        """Write an HTML page: the verdict, means, differences by query, and lists of documents.
 
-        It is one file without anything from the network: it can be sent by mail or kept by a CI job. **Ids and texts
-        stand in it in clear.** The same data make the same bytes.
+        The page is a single file that loads nothing from the network, so you can send it by mail or keep it as an
+        artifact of a CI job. **It contains ids and texts in plain text.** The same data produce the same bytes.
 
         Parameters
         ----------
         path : str or path
-            File to write. A file that is there is replaced when the page is complete.
+            File to write. An existing file is replaced after the page is complete.
         title : str, default=None
             Line above the verdict.
         text : dict or callable from document ids to texts, default=None
-            Shown in lists. None: ids only.
+            Texts to show in lists. None: only ids.
         query_text : dict or callable from query ids to texts, default=None
         lists : int or iterable of query ids, default=50
-            Number of queries whose lists of documents are kept: the largest losses and gains in turn. Or the ids of
-            such queries. Results that were loaded, or made of values, have no documents; the page says so.
+            Number of queries whose lists of documents are kept, alternating between the largest losses and gains; or
+            the ids of the queries. Loaded results and results of values have no documents, and the page says so.
         code : str, default=None
             How the page was made, such as a command, to be shown at its end.
 
         Raises
         ------
         ValueError
-            If `lists` names a query that is not in the result, a dict of texts has other ids, or labels or
-            scores were changed since the evaluation.
+            If `lists` names a query that is not in the result, a dict of texts has other ids, or labels or scores were
+            modified after the evaluation.
         OSError
             If the file cannot be written.
 
         Notes
         -----
-        Above a million values the page keeps queries that gain or lose most; means, counts and the picture are of all
-        queries. A page beyond 2 MB has no texts, then no lists. It says what is left out.
+        With more than a million values, the page keeps only the queries with the largest gains and losses; means,
+        counts and the plot cover all queries. If the page would exceed 2 MB, it omits texts, then lists. The page lists
+        all omissions.
         """
         file_name = checked_path(path)
         page = self.to_html(title=title, text=text, query_text=query_text, lists=lists, code=code)
@@ -100,7 +101,7 @@ class HasPage(ABC):
 
 
 def check_lists(lists: Any) -> int | list[Any]:
-    """Number of queries whose lists are kept, or their ids."""
+    """Check the number of queries whose lists are kept, or their ids."""
     is_count = isinstance(lists, int) and not isinstance(lists, bool)
     if isinstance(lists, (str, bool)) or not (is_count or isinstance(lists, Iterable)) or (is_count and lists < 0):
         raise ValueError(f"lists must be a number of queries, 0 or more, or a list of query ids. Got {echo(lists)}.")
@@ -108,7 +109,7 @@ def check_lists(lists: Any) -> int | list[Any]:
 
 
 def _texts(name: str, given: TextsLike) -> Callable[[Any], Any] | None:
-    """Function from ids to texts."""
+    """Convert texts to a function from ids to texts."""
     if given is None or callable(given):
         return given
     if not isinstance(given, Mapping):

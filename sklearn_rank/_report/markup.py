@@ -1,4 +1,4 @@
-"""Elements of the page, by Python's ElementTree, which escapes all text; and the document around them."""
+"""Elements of the page and the whole document, made with ElementTree, which escapes all text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""Content security policy: only the script and the style sheet of this package, by their hashes."""
+"""Content security policy: allows only the script and the style sheet of this package, by hash."""
 
 CLASSES = {"+": "better", "-": "worse"}
 """Classes of the parts of a sentence."""
@@ -24,7 +24,7 @@ Child = Element | str | None
 
 
 def element(tag: str, *children: Child, **attributes: Any) -> Element:
-    """An element; an underscore at the end of an attribute's name is left out, others are hyphens."""
+    """Make an element; in names of attributes, a final underscore is removed, others become hyphens."""
     given = {name.rstrip("_").replace("_", "-"): str(value) for name, value in attributes.items() if value is not None}
     made = Element(tag, given)
     for child in children:
@@ -44,7 +44,7 @@ def append(parent: Element, child: Child) -> None:
 
 
 def name(value: Any) -> Element:
-    """An id or a name of the data."""
+    """Element for an id or a name from the data."""
     return element("bdi", visible(value))
 
 
@@ -58,7 +58,7 @@ def sentence(parts: Parts) -> list[Child]:
 
 
 def number_cell(text: str, class_: str = "") -> Element:
-    """A cell of a number."""
+    """A cell with a number."""
     return element("td", text, class_=f"number {class_}".strip())
 
 
@@ -71,7 +71,7 @@ def part_of_package(file_name: str) -> tuple[str, str]:
 
 
 def document(title: str, main: Element, data: str) -> str:
-    """The whole file; `data` is JSON without `<`, `>` and `&`."""
+    """Return the whole file; `data` is JSON without `<`, `>` and `&`."""
     (script, script_hash), (style, style_hash) = map(part_of_package, ("page.js", "page.css"))
     head = element(
         "head",

@@ -1,4 +1,4 @@
-"""The parts of the page in their order, and the limits of what it keeps."""
+"""The parts of the page in their order, and the limits of its size."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from sklearn_rank._report.pictures import bars, dot, shares
 from sklearn_rank._report.text import between, listed, number, p_value, plain, sign_of, visible, visible_text
 
 MOST_BYTES = 2_000_000
-"""Bytes above which texts, and then lists, are left out."""
+"""Maximum number of bytes; a larger page omits texts, then lists."""
 
 MOST_SEGMENTS = 100
-"""Rows of a table of segments."""
+"""Maximum number of rows of a table of segments."""
 
 LONGEST_SAID = 4000
-"""Characters of a sentence that may have names in it."""
+"""Maximum number of characters of a sentence with names."""
 
 QUERIES_AT_ONCE = 20
-"""Queries of the table that are shown at once."""
+"""Number of queries that the table shows at once."""
 
 
 def to_html(content: Content, title: str | None) -> str:
-    """The page as one file of HTML."""
+    """Render the page as a single HTML file."""
     kept = kept_queries(content)
     limits: list[str] = []
     if len(kept) < len(content.ids):
@@ -59,7 +59,7 @@ def _main(content: Content, kept: Any, data: dict[str, Any], title: str | None, 
 
 
 def _said(text: str) -> str:
-    """A sentence that may have names in it."""
+    """Format a sentence that may contain names."""
     return visible(text, LONGEST_SAID)
 
 
@@ -157,7 +157,7 @@ def _differences(content: Content) -> Element | None:
     ordered = -np.sort(-gain[~np.isnan(gain)])
     if not len(ordered):
         return None
-    # Bars show the values of a system alone, and otherwise its gains.
+    # Bars show values for a single system, otherwise gains.
     sign = 1.0 if content.greater_is_better[0] else -1.0
     svg, largest, on_floor = bars(ordered * sign if alone else ordered, alone=alone)
     about = (
@@ -307,7 +307,7 @@ def _to_judge(content: Content) -> Element | None:
 
 
 def number_or_rank(x: Any, column: int) -> str:
-    """A cell of the table of documents to judge: ranks, and the change at the end."""
+    """A cell of the table of documents to judge: a rank, or the change in the last column."""
     return "" if x is None else number(x, signed=True) if column == 4 else f"{x:g}"
 
 

@@ -16,20 +16,20 @@ from sklearn_rank._report.text import number, visible, visible_text, without_las
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_KEPT_VALUES = 1_000_000
-"""Values of queries, systems and metrics that are kept."""
+"""Maximum number of values of queries, systems and metrics."""
 
 MOST_FILTERED = 200
-"""Values of an attribute that the table of queries can be filtered by."""
+"""Maximum number of values of an attribute for a filter of the table of queries."""
 
 UNITS = 1_000_000
-"""Values are whole numbers of this part of 1. A hundredth of the last digit that is shown."""
+"""Values are integers in this unit: a hundredth of the last displayed digit."""
 
 Millionths = NDArray[np.float64]
-"""Whole numbers; NaN where there is no value."""
+"""Integers as floats; NaN for a missing value."""
 
 
 def kept_queries(content: Content) -> Index:
-    """Queries whose values are kept: all, or those that gain or lose most by the first metric, half of each."""
+    """Queries to keep: all, or half with the largest gains and half with the largest losses by the first metric."""
     n = len(content.ids)
     most = MOST_KEPT_VALUES // (len(content.systems) * len(content.metrics))
     if n <= most:
@@ -41,22 +41,22 @@ def kept_queries(content: Content) -> Index:
 
 
 def as_shown(x: Array) -> Millionths:
-    """Printed four decimals of each number, in units of the last."""
+    """The four printed decimals of each number, as an integer."""
     scaled = x * 1e4
     rounded = np.rint(scaled)
-    # Where the product is near a half, its own rounding may decide; Python writes the exact decimals.
+    # If the product is near a half, its rounding error may decide; Python formats the exact decimals.
     for i in np.flatnonzero(np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) < 1e-4).tolist():
         rounded[i] = int(f"{x[i]:.4f}".replace(".", ""))
     return rounded
 
 
 def shown_as(millionths: Millionths) -> Millionths:
-    """The four decimals that the script shows."""
+    """The four decimals that the script shows, as an integer."""
     return np.sign(millionths) * ((np.abs(millionths) + 50) // 100)
 
 
 def in_millionths(x: Array, base: Array | None = None, base_in_millionths: Millionths | None = None) -> Millionths:
-    """Values such that the script shows the printed decimals of them, and of their differences from the baseline."""
+    """Values for which the script shows the printed decimals, also of the differences from the baseline."""
     x = np.where(np.isfinite(x), x, np.nan)
     near, own = np.rint(x * UNITS), as_shown(x)
     found, is_good = near.copy(), np.zeros(len(x), bool)
@@ -72,13 +72,13 @@ def in_millionths(x: Array, base: Array | None = None, base_in_millionths: Milli
 
 
 def ascii_json(data: Any) -> str:
-    """JSON in ASCII that no element can end in."""
+    """JSON in ASCII that cannot end an HTML element."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def payload(content: Content, kept: Index, *, with_texts: bool, with_lists: bool) -> dict[str, Any]:
-    """Everything that the script reads."""
+    """Return all data for the script."""
     values: list[list[list[int | None]]] = [[] for _ in content.systems]
     for metric in range(len(content.metrics)):
         at = content.baseline
@@ -111,12 +111,12 @@ def _whole(x: Millionths) -> list[int | None]:
 
 
 def _counts(gain: Array) -> list[int]:
-    """Queries better, equal and worse."""
+    """Numbers of queries better, equal and worse."""
     return [int((gain > 0).sum()), int((gain == 0).sum()), int((gain < 0).sum())]
 
 
 def _drawn(gain: Array) -> list[int | None]:
-    """Gains of all queries that the picture draws, the largest first."""
+    """Gains in the plot, the largest first."""
     ordered = -np.sort(-gain[~np.isnan(gain)])
     return _whole(in_millionths(ordered[chosen(len(ordered))]))
 
@@ -127,7 +127,7 @@ def _attribute(name: str, values: Sequence[Any], of_query: Index) -> dict[str, A
 
 
 def _lists(content: Content, kept: Index, *, with_texts: bool) -> dict[str, Any]:
-    """ListsOfQuery by query and system, and the documents in them, each once."""
+    """Lists by query and system, and their documents, each once."""
     at = {query: i for i, query in enumerate(kept.tolist())}
     documents: dict[Any, int] = {}
     lists: dict[str, dict[str, Any]] = {}
@@ -152,5 +152,5 @@ def _list(found: ListsOfQuery, documents: dict[Any, int]) -> dict[str, Any]:
 
 
 def _word(x: float | None) -> Any:
-    """A grade or a rank: a number where it is one, so that the script can compare it."""
+    """A grade or a rank, as a number if possible, so that the script can compare it."""
     return None if x is None else int(x) if float(x).is_integer() else float(without_last_zeros(x).replace("−", "-"))

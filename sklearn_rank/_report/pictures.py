@@ -1,4 +1,4 @@
-"""Pictures of the page in SVG: a dot with a line, a bar of queries won and lost, and sorted differences."""
+"""Plots of the page in SVG: a dot with a line, a bar of queries won and lost, and sorted differences."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from sklearn_rank._report.content import Difference
 from sklearn_rank._report.markup import element
 
 BETTER_COLOUR, WORSE_COLOUR, NEUTRAL_COLOUR, LINE_COLOUR = "#0072b2", "#b54a00", "#666666", "#999999"
-"""Colours where a server takes the style sheet away."""
+"""Colors for servers that remove the style sheet."""
 
 ROW_WIDTH, ROW_HEIGHT = 220, 20
-"""Size of the picture in a row of a table."""
+"""Size of the plot in a row of a table."""
 
 MOST_BARS = 1000
-"""Bars of the picture of sorted differences."""
+"""Maximum number of bars in the plot of sorted differences."""
 
 
 def place(x: float, largest: float) -> str:
-    """Place of a number on an axis from -largest to largest, as a coordinate."""
+    """Coordinate of a number on an axis from -largest to largest."""
     return f"{ROW_WIDTH / 2 + (ROW_WIDTH / 2 - 8) * x / largest:.1f}"
 
 
 def dot(found: Difference, largest: float, *, greater_is_better: bool, margin: float | None = None) -> Element:
-    """A dot with a line, right of the middle where the system is better; filled if the test shows it."""
+    """A dot with a line, to the right of the center if the system is better; filled if the test shows it."""
     sign = 1 if greater_is_better else -1
     kind, colour = "", NEUTRAL_COLOUR
     if found.is_shown and found.difference:
@@ -69,14 +69,14 @@ def shares(won: int, tied: int, lost: int) -> Element:
 
 
 def chosen(n: int) -> NDArray[np.int64]:
-    """Places of the queries that are drawn, of so many in order: both ends, and others evenly between."""
+    """Indices of the queries to draw from n sorted queries: both ends, and others evenly between."""
     return np.linspace(0, n - 1, min(n, MOST_BARS)).round().astype(np.int64)
 
 
 def bars(heights: NDArray[np.float64], *, alone: bool) -> tuple[Element, float, bool]:
-    """Numbers in order as one path for each sign; the largest number of the axis; whether 0 is at its bottom.
+    """Return bars of sorted numbers as a path for each sign, the maximum of the axis, and whether 0 is at the bottom.
 
-    It is so for values of one system (`alone`), if none is negative.
+    0 is at the bottom for values of a single system (`alone`) if no value is negative.
     """
     drawn = heights[chosen(len(heights))]
     largest = float(np.abs(drawn).max(initial=0.0)) or 1.0

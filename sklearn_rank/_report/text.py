@@ -1,4 +1,4 @@
-"""Texts and numbers as the page shows them; every text that comes from data passes through `visible`."""
+"""Formatting of texts and numbers for the page; every text from the data passes through `visible`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from sklearn_rank._utils.table import cell
 
 LONGEST_NAME, LONGEST_TEXT = 200, 300
-"""Characters of an id or a name, and of the text of a document or a query."""
+"""Maximum number of characters of an id or a name, and of the text of a document or a query."""
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -17,7 +17,7 @@ Parts = list[tuple[str, str]]
 
 
 def visible(value: Any, longest: int = LONGEST_NAME) -> str:
-    r"""Text of the data with escapes for invisible characters: controls, direction marks, zero width, surrogates.
+    r"""Escape invisible characters in text from the data: controls, direction marks, zero width, surrogates.
 
     Examples
     --------
@@ -32,20 +32,20 @@ def visible(value: Any, longest: int = LONGEST_NAME) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with escapes for characters that cannot be seen."""
+    """The text with escapes for invisible characters."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def visible_text(value: Any) -> str:
-    """The text of a document or a query, on one line."""
+    """The text of a document or a query on a single line."""
     words = "" if value is None else " ".join(str(value).split())
     return visible(words, LONGEST_TEXT) if words else ""
 
 
 def number(x: float | None, *, signed: bool = False) -> str:
-    """A number with the decimals of the printed tables, and a real minus."""
+    """A number with the decimals of printed tables, and a typographic minus."""
     if x is None or math.isnan(x):
         return ""
     text = cell(float(x) or 0.0).replace("-", MINUS)
@@ -58,31 +58,31 @@ def p_value(p: float | None) -> str:
 
 
 def p_in_words(p: float | None) -> str:
-    """A p-value in a sentence; "" if there is none."""
+    """A p-value for a sentence; "" if there is none."""
     written = p_value(p)
     return f"p {written}" if written.startswith("<") else f"p = {written}" if written else ""
 
 
 def between(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """An interval in words."""
+    """An interval in words: "0.1 to 0.2"."""
     return "" if low is None or high is None else f"{number(low, signed=signed)} to {number(high, signed=signed)}"
 
 
 def listed(names: list[str]) -> str:
-    """Names in a sentence: "a, b and c"."""
+    """Join names for a sentence: "a, b and c"."""
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def sign_of(x: float) -> str:
-    """Kind of the part of a sentence that has a gain."""
+    """Kind of the part of a sentence for a gain."""
     return "+" if x > 0 else "-" if x < 0 else ""
 
 
 def without_last_zeros(x: float) -> str:
-    """A grade or a rank."""
+    """A grade or a rank without trailing zeros."""
     return f"{x:g}".replace("-", MINUS)
 
 
 def plain(parts: Parts) -> str:
-    """A sentence in parts as plain text."""
+    """Join the parts of a sentence to plain text."""
     return "".join(visible(text) if kind == "name" else escaped(text) for kind, text in parts)
