@@ -249,7 +249,7 @@ class TestMany:
 
     @pytest.mark.parametrize("several", [["ndcg@10"], "ndcg@5,10", ndcg_score, get_scorer("map")])
     def test_a_single_name_needs_get_scorer(self, several):
-        with pytest.raises(TypeError, match="name of one metric, such as 'ndcg@10'; make_ranking_scorer takes"):
+        with pytest.raises(TypeError, match="name of a single metric, such as 'ndcg@10'; for functions and lists use"):
             get_scorer(several)
 
     @pytest.mark.parametrize("at_once", [True, False])

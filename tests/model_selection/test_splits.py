@@ -206,7 +206,7 @@ def test_too_many_splits():
 
 
 def test_one_of_several_test_sets_would_be_empty():
-    """Three queries of one time are on one side, so two of the three test sets would begin with them."""
+    """Three queries share a time and stay together, so two of the three test sets would begin with them."""
     with pytest.raises(ValueError, match="a set would be empty"):
         next(QueryTimeSeriesSplit(3, test_size=1).split([[0]] * 6, groups=range(6), time=[0, 1, 2, 2, 2, 3]))
 
@@ -411,7 +411,7 @@ def test_leave_one_query_out_tears_clusters_in_the_index():
 
 @pytest.mark.parametrize("size", [0, 0.0, 1.0])
 def test_a_share_is_more_than_0_and_less_than_1(size):
-    with pytest.raises(ValueError, match="a number between 0 and 1, exclusive, their share, or None. Got [01]"):
+    with pytest.raises(ValueError, match="a share of the queries, between 0 and 1, exclusive, or None. Got [01]"):
         QueryShuffleSplit(test_size=size)
 
 
