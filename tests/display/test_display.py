@@ -158,7 +158,7 @@ def test_results_without_the_requested_cutoffs(data, metrics, asked, message):
 
 
 def test_a_cutoff_is_not_given_twice(data):
-    with pytest.raises(ValueError, match="the cutoffs are given by k"):
+    with pytest.raises(ValueError, match="Pass the cutoffs as k"):
         CutoffDisplay.from_predictions(*data[:2], qid=data[2], metric="ndcg@10")
     with pytest.raises(ValueError, match="has no cutoff"):
         CutoffDisplay.from_predictions(*data[:2], qid=data[2], metric="auc")

@@ -195,7 +195,7 @@ def test_batches(ranking):
     np.testing.assert_array_equal(ranker.predict(X), model.predict(X))
     assert ranker.score(X, y, qid=qid) == ndcg_score(y, model.predict(X), qid=qid, k=10)
     for batch in batches(qid):  # the ranker remembers each query
-        with pytest.raises(ValueError, match="a list cut in two"):
+        with pytest.raises(ValueError, match="an incomplete list"):
             ranker.score(X[batch][2:-2], y[batch][2:-2], qid=qid[batch][2:-2])
     with pytest.raises(ValueError, match="X has 2 features, but QueryRanker is expecting 6"):
         ranker.partial_fit(X[:, :2], y, qid=qid)

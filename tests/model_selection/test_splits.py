@@ -207,7 +207,7 @@ def test_too_many_splits():
 
 def test_one_of_several_test_sets_would_be_empty():
     """Three queries share a time and stay together, so two of the three test sets would begin with them."""
-    with pytest.raises(ValueError, match="a set would be empty"):
+    with pytest.raises(ValueError, match="set would be empty"):
         next(QueryTimeSeriesSplit(3, test_size=1).split([[0]] * 6, groups=range(6), time=[0, 1, 2, 2, 2, 3]))
 
 
