@@ -204,7 +204,7 @@ def test_runs_with_names(cli, tmp_path):
     "words, message",
     [
         ("compare qrels A=A0 --baseline A=A1", "needs a name that no run has. Got 'A' for both"),
-        ("compare qrels A0 --baseline A1 --baseline A2", "takes one system"),
+        ("compare qrels A0 --baseline A1 --baseline A2", "needs a single system"),
         ("compare qrels A0=A1 A0", "Got 'A0', which is a run as well"),
         ("gate qrels A=A0 C=A1 --baseline B0 --margin 1", "gate takes one new run"),
         ("compare qrels A=A0 B=A0", "given once"),
