@@ -54,61 +54,63 @@ def evaluate(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Compute many metrics in one pass: the input is checked once, and each query is sorted once.
+    """Compute metrics in a single pass: the input is checked once, and each query is sorted once.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
-        Relevance of each document to its query; of shape (n_samples, n_subtopics) for metrics of diversity. Or a
-        sparse matrix of shape (n_queries, n_documents), label 0 where it has no entry.
+        Relevance of each document to its query; of shape (n_samples, n_subtopics) for metrics of diversity. Or a sparse
+        matrix of shape (n_queries, n_documents); missing entries have label 0.
     y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
-        Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
-        sparse matrix too (recommenders make them): a document without an entry was not retrieved, and an entry of 0
+        Output of the model, higher ranks first. ``-inf``: judged but not retrieved. If `y_true` is sparse, it may be a
+        sparse matrix as well, as recommenders return: a document without an entry was not retrieved, and an explicit 0
         is a score.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
-        `sklearn_rank.metrics`, a parsed metric (`parse_metric`), or any function ``f(y_true, y_score) -> float`` of one
-        query, which is called query by query (nan: undefined). A dict gives them names of your own. The default asks
-        for grades on top, the whole list, the first hit, the first page and what a second stage gets: nDCG@10, MAP,
-        MRR, P@10 and R@100. All but nDCG read whether a label is at least `min_relevance`, 1.
+        `sklearn_rank.metrics`, a parsed metric (`parse_metric`), or any function ``f(y_true, y_score) -> float`` of a
+        single query, which is called for each query (nan: undefined). A dict sets your own names. The default covers
+        the top grades, the whole list, the first hit, the first page and the input of a second stage: nDCG@10, MAP,
+        MRR, P@10 and R@100. All but nDCG count a document as relevant if its label is at least `min_relevance`, 1.
     qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of `y_true`.
+        Query of each row. None: read from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean; constant within a query.
     by : array-like of shape (n_samples,), dict or frame, default=None
-        Attribute of each row's query, such as its country, for `Evaluation.segments`; of any hashable values, constant
-        within a query. Several go into a dict of columns by name, or a frame. Or a dict from queries to values.
+        Attribute of each row's query, such as its country, for `Evaluation.segments`. Values must be hashable and
+        constant within a query. Pass several attributes as a dict of columns by name, or as a frame. A dict from
+        queries to values is accepted as well.
     clusters : array-like of shape (n_samples,) or dict, default=None
-        What each row's query belongs to, such as a user or a session; constant within a query. Queries of one cluster
-        are not independent: intervals and tests of the result allow for that.
+        Cluster of each row's query, such as a user or a session; constant within a query. Queries of the same cluster
+        are not independent; intervals and tests of the result account for this.
     tie_break : array-like of shape (n_samples,), default=None
-        For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+        For metrics with ``ties="stable"``: of equal scores, the higher value ranks first.
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
-        True where there is a document: padding of queries to the same length is False, and what stands there in other
-        arrays is not read. Every query has a document.
+        True for documents, False for padding of queries to the same length. Padded entries of other arrays are ignored.
+        Every query must have a document.
     exclude : matrix of shape (n_queries, n_documents), default=None
-        Entries that are not 0 are documents that are left out of `y_true` and `y_score`, such as items that a user has
-        seen in training. Dense or sparse, where `y_true` is a matrix.
+        Nonzero entries mark documents to leave out of `y_true` and `y_score`, such as items that a user has seen in
+        training. Dense or sparse; only if `y_true` is a matrix.
     chance : bool, default=False
-        Whether to compute what a random order and the best one would have, too: the result prints both, and keeps them
-        when it is saved. See `Evaluation.chance`.
+        Whether to also compute the values of a random order and of the best order. The result prints both, and saves
+        them. See `Evaluation.chance`.
     n_jobs : int or None, default=None
-        Threads to use, counted as in joblib. The result is the same to the last bit.
+        Number of threads, counted as in joblib. The result is the same to the last bit.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win. Also columns of the
-        data that metrics of your own read, see `metric`; of plain functions `greater_is_better`, see `parse_metric`.
+        Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it; a keyword in a
+        metric's name takes precedence. Also data columns for your own metrics, see `metric`, and `greater_is_better`
+        for plain functions, see `parse_metric`.
 
     Returns
     -------
     Evaluation
-        With ``mean()``, ``per_query``, ``qid``, ``n_undefined``, ``confidence_interval()``, ``to_frame()``.
+        Result with ``mean()``, ``per_query``, ``qid``, ``n_undefined``, ``confidence_interval()``, ``to_frame()``.
 
     Raises
     ------
     ValueError
         If a name, a keyword or the data are invalid.
     TypeError
-        If no metric has one of the keywords.
+        If no metric accepts one of the keywords.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def evaluate(
     P@1      0.5000           0
     ties averaged; queries without relevant documents count as 0
 
-    With what luck would have, and the best order:
+    With the values of a random order and of the best order:
 
     >>> evaluate(
     ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr", chance=True
@@ -154,10 +156,10 @@ def evaluate_rows(
     exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
     chance: bool = False, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Metrics of rows that come in by a door, in an `Evaluation`.
+    """Evaluate the rows of a door.
 
-    `name` is the name of the column of scores, `kinds` are the kinds of checks, if not all of the door, and
-    `documents` has the ids of documents.
+    `name` is the name of the column of scores, `kinds` are the kinds of checks (None: all of the door), and `documents`
+    holds the ids of documents.
     """
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
@@ -167,7 +169,7 @@ def evaluate_rows(
                 "mask is for padded arrays: a sparse matrix has a document wherever y_score has an entry. Got mask= "
                 "beside a sparse matrix."
             )
-        # It loads scipy.sparse.
+        # This import loads scipy.sparse.
         from sklearn_rank._engine.sparse import check_sparse
 
         check_n_jobs(n_jobs)
@@ -189,7 +191,7 @@ def evaluate_rows(
 
 
 def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Labels of matrices, 0 where a document is left out, and the mask that leaves it out."""
+    """Return labels of matrices, with 0 for excluded documents, and the mask that excludes them."""
     label = as_floats(y_true, "y_true")
     if label.ndim != 2:
         raise ValueError(
@@ -213,7 +215,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
     """Refuse an order of tied documents that no metric reads."""
     if tie_break is None:
         return
-    # Metrics that define ties themselves break none.
+    # Metrics with their own definition of ties do not break ties.
     policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}
     if policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
@@ -223,14 +225,14 @@ def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], *,
     kept: LazyQueries | None = None, door: Door = EVALUATE, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Values of metrics on checked queries, or on queries that are built a block at a time.
+    """Evaluate metrics on checked queries, or on queries that are built block by block.
 
     The result keeps the queries, or those in `kept` if they report their progress. Blocks are checked for misuse of
     their labels, which `door` reports.
     """
     fingerprints, built, evidence, settled = None, queries, list[Evidence](), None
     others = dict[str, MetricSpec]()
-    # To build them is expensive, so their labels are read on the way.
+    # Building queries is expensive, so read their labels at the same time.
     if isinstance(queries, LazyQueries):
         fingerprints = np.zeros(queries.grouping.n_queries, np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
@@ -248,7 +250,7 @@ def _read_on_the_way(
     make: Callable[..., Queries], fingerprints: NDArray[np.uint32], evidence: list[Evidence],
     specs: Mapping[str, MetricSpec],
 ) -> Callable[..., Queries]:  # fmt: skip
-    """Build queries, and write down the fingerprints of their labels, and what these show."""
+    """Build queries, and store the fingerprints and the evidence of their labels."""
 
     def make_and_read(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
@@ -265,7 +267,7 @@ def evaluate_systems(
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, exclude: MatrixLike | None = None,
     n_jobs: int | None = None, names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, Evaluation]:  # fmt: skip
-    """An `Evaluation` for each of several systems on the same rows, which are checked and grouped once.
+    """Evaluate several systems on the same rows, which are checked and grouped once.
 
     All scores are checked before a metric is computed. `names` are the names of columns of scores.
     """

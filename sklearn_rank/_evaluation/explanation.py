@@ -1,4 +1,4 @@
-"""Why two systems differ: what each document adds to the difference, and whose judgement could change it most."""
+"""Explain why two systems differ: contributions of documents, and documents whose judgement could matter most."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableR
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_SHOWN = 20
-"""Documents that are printed: those that add most."""
+"""Number of printed documents, those with the largest contributions."""
 
 NEAR = 1e-9
 """Difference of a value that is computed again, relative to it above 1."""
@@ -261,7 +261,7 @@ def left_out(lists: Sides, documents: Documents, values: Array, queries: NDArray
 
 
 def _is_retrieved(lists: Sides, documents: Documents) -> NDArray[np.bool_]:
-    """Whether either system retrieved each document."""
+    """Whether at least one system retrieved each document."""
     retrieved = np.zeros(len(documents.ids), bool)
     for one, rows in zip(lists, documents.rows, strict=True):
         retrieved |= np.append(one.score > -np.inf, False)[rows]
@@ -294,7 +294,7 @@ def _changes(lists: Sides, documents: Documents, asked: Index, values: Array, sp
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Explanation(TableReport, Saveable):
-    """What each document adds to the difference of two systems on one query: the result of `Comparison.explain`.
+    """Contribution of each document to the difference of two systems on a query, returned by `Comparison.explain`.
 
     Attributes
     ----------
@@ -306,22 +306,22 @@ class Explanation(TableReport, Saveable):
     values : (float, float)
         Value of each system on the query.
     difference : float
-        The new one less the old one.
+        New minus old.
     is_sum : bool
-        Whether the metric is a sum over documents, so that contributions sum to the difference. Otherwise each is the
-        effect of leaving the document out, and they need not sum to anything.
+        Whether the metric is a sum over documents, so that contributions sum to the difference. Otherwise a
+        contribution is the effect of leaving the document out, and contributions need not sum to the difference.
     judged : (float, float)
-        Share of the documents of each system that are judged, down to the cutoff; NaN for an empty list.
+        Share of judged documents of each system, down to the cutoff; NaN for an empty list.
     grade : float
-        The highest grade, which `to_judge` gives to documents.
+        The highest grade, which `to_judge` assumes for documents.
     documents : ndarray of shape (n_documents,)
-        Ids of the documents that a system retrieved, are relevant, or contribute.
+        Ids of documents that a system retrieved, that are relevant, or that contribute.
     label : ndarray of shape (n_documents,)
-        Grade of each document; NaN for one that is not judged.
+        Grade of each document; NaN for an unjudged document.
     ranks : ndarray of shape (2, n_documents)
-        Rank of each document in the old system and in the new one; NaN without a rank.
+        Rank of each document in the old and in the new system; NaN without a rank.
     contribution : ndarray of shape (n_documents,)
-        What each document adds to the difference.
+        Contribution of each document to the difference.
     table : Table
         A row for each document: grade, whether it is judged, rank in both systems, contribution; the largest first.
     """
@@ -342,7 +342,7 @@ class Explanation(TableReport, Saveable):
 
     @property
     def difference(self) -> float:
-        """The new system less the old one."""
+        """Value of the new system minus value of the old system."""
         return self.values[1] - self.values[0]
 
     @cached_property
@@ -359,7 +359,7 @@ class Explanation(TableReport, Saveable):
         return Table(columns, tuple((name, grade, _YES[bool(known)], *more) for name, grade, known, *more in cells))
 
     def to_judge(self, n: int = 10) -> Table:
-        """Unjudged documents whose judgement could change the difference most.
+        """Return the unjudged documents whose judgement could change the difference most.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class Explanation(TableReport, Saveable):
         -------
         Table
             Document, both ranks, and the change of the difference if the document had the highest grade, the largest
-            first. Documents below the cutoff in both systems are not in it.
+            change first. Documents below the cutoff in both systems are left out.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Labels that are checked once, for scores that change."""
+"""Metrics with fixed labels, which are checked once, for changing scores."""
 
 from __future__ import annotations
 
@@ -43,17 +43,18 @@ def prepare(
         Relevance of each document to its query. Shape (n_samples, n_subtopics) for metrics of diversity, with `qid`.
         It is copied.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As `evaluate` takes them. Functions in keywords, such as a `gain`, must go on to return the same.
+        Metrics, as for `evaluate`. Functions in keywords, such as a `gain`, must always return the same values.
     qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of `y_true`.
+        Query of each row. None: read from the level "qid" of the index of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row's query in the mean; constant within a query.
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
-        True where there is a document: padding of queries to the same length is False.
+        True for documents, False for padding of queries to the same length.
     n_jobs : int or None, default=None
-        Threads that a call uses, counted as in joblib. The result is the same to the last bit.
+        Number of threads of a call, counted as in joblib. The result is the same to the last bit.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win.
+        Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it; a keyword in a
+        metric's name takes precedence.
 
     Returns
     -------
@@ -66,12 +67,12 @@ def prepare(
     ValueError
         If a name, a keyword or the data are invalid. In a call: if there is not one score for each label.
     TypeError
-        If no metric has one of the keywords.
+        If no metric accepts one of the keywords.
 
     Notes
     -----
-    It keeps the labels, 9 bytes a row; the order of rows that do not stand by query, 8 bytes a row; and once it was
-    called what formulas read of the ideal order, up to 17 bytes for each rank down to the deepest cutoff.
+    Memory: 9 bytes per row for the labels; 8 bytes per row for the order if rows are not grouped by query; after the
+    first call, up to 17 bytes for each rank down to the deepest cutoff, for the ideal order.
 
     Examples
     --------

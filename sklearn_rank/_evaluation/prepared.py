@@ -1,4 +1,4 @@
-"""Metrics of labels that stay: given scores again and again, they are checked, grouped and bound once."""
+"""Metrics with fixed labels, for repeated calls with scores: labels are checked, grouped and bound once."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ NO_LABELS: Mapping[str, RowLabels] = {}
 
 
 class PreparedMetrics:
-    """Metrics of labels that stay, to be called with scores again and again; made by `prepare`.
+    """Metrics with fixed labels, for repeated calls with scores; created by `prepare`.
 
-    Threads may call it at the same time. A copy or a pickle has the labels, the queries and the metrics, and makes the
-    rest anew when it is first called.
+    Several threads may call it at the same time. A copy or a pickle has the labels, the queries and the metrics, and
+    recomputes the rest at its first call.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class PreparedMetrics:
         Raises
         ------
         ValueError
-            If there is not one score for each label, or one is NaN or +inf.
+            If the number of scores differs from the number of labels, or a score is NaN or +inf.
         TypeError
-            If scores are no real numbers.
+            If scores are not real numbers.
         """
         queries = self._with_scores(y_score)
         means = [float(mean[0]) for mean in self._bound.means(queries)]
@@ -116,12 +116,12 @@ class PreparedMetrics:
         Returns
         -------
         Evaluation
-            As `sklearn_rank.evaluate` returns it.
+            The same result as from `sklearn_rank.evaluate`.
 
         Raises
         ------
         ValueError, TypeError
-            As a call does.
+            As for a call.
         """
         queries = self._with_scores(y_score)
         metrics = dict(zip(self._specs, self._bound.compute(queries), strict=True))

@@ -1,4 +1,4 @@
-"""Result of an evaluation: values of metrics per query."""
+"""Result of an evaluation: values of metrics by query."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts):
-    """Values of metrics per query, from `evaluate`.
+    """Values of metrics by query, returned by `evaluate`.
 
     Attributes
     ----------
@@ -69,30 +69,33 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
     n_undefined : dict of str to int
         Number of queries without a defined value of a metric.
     n_documents : ndarray of shape (n_queries,)
-        Number of documents of each query, also those not retrieved.
+        Number of documents of each query, including documents that were not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
     attributes : dict of str to ndarray of shape (n_queries,)
         Attributes of each query, by name, from the argument `by`.
     clusters : ndarray of shape (n_queries,) or None
-        What each query belongs to, such as a user; queries of one cluster are not independent.
+        Cluster of each query, such as a user; queries of the same cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
     ranking_fingerprints : ndarray of shape (n_queries,) or None
-        Fingerprint of the ranked list of each query; None if unknown. `stats.no_worse` knows equal lists by it.
+        Fingerprint of the ranked list of each query; None if unknown. `stats.no_worse` uses it to recognize equal
+        lists.
     judged : dict of str to ndarray of shape (n_queries,)
-        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN without a retrieved
-        document. Empty if unknown: of batches, given values and sparse matrices.
+        Share of judged documents of each query, down to the cutoff of each metric; NaN without a retrieved document.
+        Empty if unknown: for batches, given values and sparse matrices.
     settled : dict of str to ndarray of shape (n_queries,)
-        Whether the judgements of a query alone fix its value, such as without a relevant document; where it is known.
+        Whether the judgements of a query determine its value for any ranking, for example without a relevant document;
+        only metrics for which this is known.
     run_means : dict of str to tuple of float
-        Mean of each run by metric, if this is the mean of several runs of one system, see `of_runs`; else empty.
+        Mean of each run by metric, if the result is the mean of several runs of a system, see `of_runs`; otherwise
+        empty.
 
     Notes
     -----
-    A result keeps the checked data, because `tie_range` and `n_tied` rank again. The data are not saved with it, so a
-    result that was loaded can do everything but look for ties and explain a comparison. The fingerprints of the labels
-    are saved: results on other labels are not compared.
+    A result keeps the checked data, because `tie_range` and `n_tied` rank again. `save` does not save the data, so a
+    loaded result supports everything except ties and explanations of a comparison. `save` does save the fingerprints of
+    the labels, so that results on different labels cannot be compared.
     """
 
     qid: NDArray[Any]
@@ -114,7 +117,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         weight: ArrayLike | None = None,
         label_fingerprints: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
     ) -> Self:  # fmt: skip
-        """Make a result of values that were computed elsewhere.
+        """Make a result from values that were computed elsewhere.
 
         Parameters
         ----------
@@ -123,42 +126,42 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         values : dict of str to array-like of shape (n_queries,)
             Value of each metric for each query.
         undefined : dict of str to array-like of bool, shape (n_queries,), default=None
-            Queries where a metric is not defined. Where none are given: the queries with the value NaN.
+            Queries for which a metric is undefined. If missing: the queries with the value NaN.
         means : dict of str to float, default=None
-            Mean of each metric. Where none is given: the weighted mean of the values that are not NaN.
+            Mean of each metric. If missing: the weighted mean of the values that are not NaN.
         meaning : dict of str to str, default=None
-            Each metric with all its keywords, in words: results are compared only if these are equal. Where none is
-            given: the name.
+            Text of each metric with all its keywords: only results with equal texts can be compared. If missing: the
+            name.
         average : dict of str to {"macro", "micro", "geometric"}, default=None
-            How each mean was taken. Where none is given: "macro".
+            Kind of each mean. If missing: "macro".
         greater_is_better : dict of str to bool, default=None
-            Whether a higher value is better. Where none is given: as the metric of that name says, True for a name
-            of your own, which must not end in "_error", "_loss" and the like.
+            Whether a higher value is better. If missing: the direction of the metric with this name; True for your own
+            name, which must not end in "_error", "_loss" or a similar word.
         is_binary : dict of str to bool, default=None
-            Whether a metric is 0 or 1 for each query by its definition, see `confidence_interval`. Where none is given:
-            as the metric of that name says, False for a name of your own.
+            Whether a metric is 0 or 1 for each query by its definition, see `confidence_interval`. If missing: the
+            property of the metric with this name; False for your own name.
         n_documents : array-like of shape (n_queries,), default=None
             Number of documents of each query.
         weight : array-like of shape (n_queries,), default=None
             Weight of each query in the mean.
         label_fingerprints : array-like of shape (n_queries,), default=None
-            Attribute of another result, for values on the same labels.
+            The attribute `label_fingerprints` of another result, for values on the same labels.
         by : array-like of shape (n_queries,), dict or frame, default=None
-            Attribute of each query, such as its country; several go into a dict of columns by name, or a frame. Or a
-            dict from queries to values.
+            Attribute of each query, such as its country. Pass several attributes as a dict of columns by name, or as a
+            frame. A dict from queries to values is accepted as well.
         clusters : array-like of shape (n_queries,) or dict, default=None
-            What each query belongs to, such as a user or a session.
+            Cluster of each query, such as a user or a session.
 
         Returns
         -------
         Evaluation
-            It can do everything but look for ties, which takes the data.
+            The result supports everything except ties, which need the data.
 
         Raises
         ------
         ValueError
-            If a query is there twice, an array does not have one entry per query, a name is not one of the metrics, or
-            a mean or a direction must be given.
+            If a query occurs twice, an array does not have one entry per query, a name is not one of the metrics, or a
+            required mean or direction is missing.
         TypeError
             If values are not numbers.
 
@@ -202,17 +205,17 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def judged(self) -> dict[str, NDArray[np.float64]]:
-        """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
+        """Share of judged documents of each query, by metric, down to its cutoff; empty if unknown."""
         return dict(self._kept_data.judged(self._specs, self._metric_values))
 
     @property
     def judges_both(self) -> bool:
-        """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
+        """Whether some judged documents are known to be not relevant."""
         return self._kept_data.judges_both
 
     @cached_property
     def settled(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether the judgements of a query alone fix its value, by metric, as far as it is known."""
+        """Whether the judgements of a query determine its value, by metric, if known."""
         return dict(self._kept_data.settled(self._specs, self._metric_values))
 
     tells = cached_property(tells_of)
@@ -220,7 +223,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def _undefined(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether a metric is not defined for each query, by metric."""
+        """Whether each metric is undefined for each query."""
         return {name: result.undefined[:, 0] for name, result in self._metric_values.items()}
 
     @cached_property
@@ -230,7 +233,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def meaning(self) -> dict[str, str]:
-        """Each metric with all its keywords, in words."""
+        """Canonical text of each metric, with all its keywords."""
         return {name: result.meaning for name, result in self._metric_values.items()}
 
     @cached_property
@@ -245,7 +248,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def n_in_mean(self) -> dict[str, int]:
-        """Number of queries in the mean of each metric: those with a value, and a weight that is not 0."""
+        """Number of queries in the mean of each metric: queries with a value and a nonzero weight."""
         counts = True if self.weight is None else self.weight > 0
         return {name: int(np.count_nonzero(~np.isnan(values) & counts)) for name, values in self.per_query.items()}
 
@@ -269,7 +272,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
     def mean(self, metric: str) -> float: ...
 
     def mean(self, metric: str | None = None) -> dict[str, float] | float:
-        """Mean of each metric over queries; weighted, pooled or geometric as the metric was asked for.
+        """Return the mean of each metric over queries; weighted, pooled or geometric as the metric defines.
 
         Parameters
         ----------
@@ -279,7 +282,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Returns
         -------
         dict of str to float, or float
-            A number for one metric, which ``result[metric]`` is too.
+            A number for a single metric, the same as ``result[metric]``.
 
         Raises
         ------
@@ -303,24 +306,24 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         self, confidence_level: float = 0.95, method: str = "auto", *, n_resamples: int = 9999,
         random_state: RandomState = None,
     ) -> dict[str, tuple[float, float]]:  # fmt: skip
-        """Confidence interval of the mean over queries of each metric.
+        """Return the confidence interval of the mean over queries for each metric.
 
-        Where the result has `weight`, it is of the weighted mean, by linearization. Where it has `clusters`, it allows
-        for queries of one cluster that depend on each other. See `sklearn_rank.stats.confidence_interval`.
+        If the result has `weight`, the interval is for the weighted mean, by linearization. If it has `clusters`, the
+        interval accounts for dependent queries of a cluster. See `sklearn_rank.stats.confidence_interval`.
 
-        The interval covers other queries of the same kind, not other training sets, and ends at the bounds of the
-        metric. Queries that are left out of the mean are left out here.
+        The interval covers the variation over queries of the same kind, not over training sets, and ends at the bounds
+        of the metric. It leaves out the same queries as the mean.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive.
         method : {"auto", "t", "wilson", "percentile", "bca"}, default="auto"
-            Student's t; Wilson's score interval of a success rate; percentiles of the bootstrap; bias-corrected and
-            accelerated ones. "auto" is Wilson's for a metric that is 0 or 1 by its definition (`is_binary`), such as a
-            hit rate or P@1, where all its values are 0 or 1 and the result has neither weights nor clusters; else
-            Student's t. The bootstrap needs about 50 queries: with 20, a BCa interval of level 0.95 holds the mean of
-            skewed values 0.91 times.
+            Student's t; Wilson's score interval of a success rate; percentile bootstrap; bias-corrected and accelerated
+            bootstrap. "auto" chooses Wilson's interval for a metric that is 0 or 1 by its definition (`is_binary`),
+            such as a hit rate or P@1, if all its values are 0 or 1 and the result has neither weights nor clusters;
+            otherwise Student's t. The bootstrap needs about 50 queries: with 20, a BCa interval of level 0.95 covers
+            the mean of skewed values in 91 % of cases.
         n_resamples : int, default=9999
             Bootstrap samples.
         random_state : int, RandomState, Generator or None, default=None
@@ -329,7 +332,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Returns
         -------
         dict of str to (float, float)
-            (nan, nan) with fewer than two queries or clusters, and for a mean that is pooled or geometric.
+            (nan, nan) with fewer than two queries or clusters, and for a pooled or geometric mean.
 
         Raises
         ------
@@ -365,7 +368,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return intervals
 
     def _skewed(self) -> list[str]:
-        """Metrics whose interval may not keep its level: queries are few for such skewed values."""
+        """Metrics whose interval may have a lower level, because values are skewed and queries are few."""
         from sklearn_rank.stats._intervals import may_not_keep_level  # loads scipy.stats
 
         return [
@@ -376,7 +379,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         ]
 
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
-        """Result of some of the queries, in the order of this one.
+        """Return the result of some of the queries, in the order of this result.
 
         Parameters
         ----------
@@ -386,14 +389,14 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Returns
         -------
         Evaluation
-            With weights, attributes, clusters and fingerprints of labels, and pooled means of these queries. The data
-            are not kept, so ties are not looked for.
+            Result with weights, attributes, clusters, fingerprints of labels, and pooled means of the chosen queries.
+            It does not keep the data, so methods about ties are not available.
 
         Raises
         ------
         ValueError
-            If a query is not in the result, is named twice, or none is left; or if a mean is pooled or geometric and
-            the result was loaded or made of given values, so that such a mean cannot be taken again.
+            If a query is not in the result or is named twice, if no query is left, or if a mean is pooled or geometric
+            and the result was loaded or made from given values, so that the mean cannot be recomputed.
 
         Examples
         --------
@@ -406,7 +409,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return replace(self._taken(rows, [*self._metric_values]), _kept_data=counts_of_rows(self, rows))
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
-        """Values of metrics for the queries at some places, without what is known of the data."""
+        """Values of metrics for the queries at some positions, without information on the data."""
         weight, clusters = (None if x is None else x[rows] for x in (self.weight, self.clusters))
         metrics = [*metrics]
         kept = None if self._kept_references is None else self._kept_references.taken(rows, metrics, weight)
@@ -423,12 +426,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
-        """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
+        """Number of queries with equal scores on both sides of the cutoff; without a cutoff, with any equal scores."""
         data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs.items() if not spec.metric.pointwise}
 
     def _unchanged_data(self) -> RankedData:
-        """The data, if they were kept and are what they were."""
+        """The data, if they were kept and are unchanged."""
         if (data := self._kept_data.ranked) is None:
             raise ValueError(
                 "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
@@ -443,24 +446,24 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return self._kept_references or self._kept_data.references(self._metric_values, self._specs)
 
     def chance(self) -> Self:
-        """Values that a random order would have: the exact expectation of each metric over all orders.
+        """Return the values of a random order: the exact expectation of each metric over all orders.
 
-        It is what a constant score has with ``ties="average"``, whatever `ties` the metric was asked for with. The
-        documents that have a rank are reordered; those that were not retrieved stay so.
+        Chance is the value of a constant score with ``ties="average"``, regardless of the `ties` of the metric. Only
+        documents with a rank are reordered; documents that were not retrieved remain so.
 
         Returns
         -------
         Evaluation
-            Values per query, to be saved, compared and drawn like a system's. Metrics without a closed form
-            for tied documents (infAP, interpolated precision, AP over the relevant documents retrieved) are left out,
-            and so are those that read scores or say themselves what equal scores are worth: pointwise errors, set
-            metrics, rank correlations and plain functions.
+            Values by query, which you can save, compare and plot like the result of a system. It leaves out metrics
+            without a closed form for tied documents (infAP, interpolated precision, AP over the relevant documents
+            retrieved), and metrics that read scores or define ties themselves: pointwise errors, set metrics, rank
+            correlations and plain functions.
 
         Raises
         ------
         ValueError
-            If the result does not keep what is needed: it was loaded, is a subset, or comes from batches or Spark,
-            where ``chance=True`` keeps it; or if no metric has such a value.
+            If the result lacks the data, because it was loaded, is a subset, or comes from batches or Spark (pass
+            ``chance=True`` there); or if no metric has such a value.
 
         See Also
         --------
@@ -469,7 +472,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
         Examples
         --------
-        One of three documents is relevant. At random it stands at rank 1, 2 or 3, (1 + 1/2 + 1/3) / 3:
+        One of three documents is relevant. In a random order it is at rank 1, 2 or 3, (1 + 1/2 + 1/3) / 3:
 
         >>> from sklearn_rank import evaluate
         >>> result = evaluate([0, 1, 0], [3, 2, 1], qid=["q"] * 3, metrics=["mrr", "p@2"])
@@ -481,17 +484,17 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return self._reference("chance")
 
     def best(self) -> Self:
-        """Values that the best order would have: highest labels first.
+        """Return the values of the best order: highest labels first.
 
-        P@10 cannot be 1 where three documents are relevant. The documents that have a rank are reordered; those that
-        were not retrieved stay so. The order by label is the best one for a metric that rewards higher labels nearer to
-        the top: `dcg` with weights that rise with the rank is none, nor Q where documents that are not relevant gain.
+        For example, P@10 cannot reach 1 if only three documents are relevant. Only documents with a rank are reordered;
+        documents that were not retrieved remain so. The order by label is the best for metrics that reward higher
+        labels nearer to the top. Exceptions are `dcg` with weights that increase with the rank, and Q if documents that
+        are not relevant have a gain.
 
         Returns
         -------
         Evaluation
-            Values per query of the metrics that `chance` has, without metrics of subtopics: their best order is not
-            known.
+            Values by query of the metrics of `chance`, without metrics of subtopics, whose best order is unknown.
 
         Raises
         ------
@@ -519,25 +522,25 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
     def adjusted(self, *, average: Literal["micro"]) -> dict[str, float]: ...
 
     def adjusted(self, *, average: str = "macro") -> Self | dict[str, float]:
-        """Values between chance and best: ``(value - chance) / (best - chance)`` for each query.
+        """Return the position of each value between chance and best: ``(value - chance) / (best - chance)``.
 
-        0 is luck, 1 is the best order of the documents that were retrieved, below 0 is worse than luck, without a
-        bound. Higher is better, also of an error. So `balanced_accuracy_score` of scikit-learn and Cohen's kappa are
-        adjusted. Where the best order is no better than chance, such as for one document, or where all are relevant,
-        the value is undefined, and `replace_undefined_by` of the metric takes its place.
+        0 is a random order, 1 is the best order of the retrieved documents, and values below 0, without a bound, are
+        worse than random. Higher is better, for errors as well. scikit-learn's `balanced_accuracy_score` and Cohen's
+        kappa are adjusted in the same way. If the best order is no better than chance, for example with a single
+        document or if all are relevant, the value is undefined and replaced by `replace_undefined_by` of the metric.
 
         Parameters
         ----------
         average : {"macro", "micro"}, default="macro"
-            The mean over queries; or the ratio of the means, where a query that leaves more to be gained counts more.
-            The ratio for `relevance_position`, `hit` and `mrr` is the adjusted mean rank index and its like for
-            knowledge graphs.
+            Mean over queries, or ratio of means, in which a query with a larger distance between chance and best counts
+            more. For `relevance_position`, `hit` and `mrr`, the ratio is the adjusted mean rank index and its analogs
+            for knowledge graphs.
 
         Returns
         -------
         Evaluation, or dict of str to float with ``average="micro"``
-            The same as from `evaluate` with ``adjusted=True``. Or a number for each metric, without tests; nan where
-            best and chance have one mean.
+            The same as from `evaluate` with ``adjusted=True``. With "micro", a number for each metric, without tests;
+            nan if best and chance have equal means.
 
         Raises
         ------
@@ -553,7 +556,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
         Examples
         --------
-        At rank 2 of 3 the reciprocal rank is 1/2, worse than the 0.6111 of luck: (0.5 - 0.6111) / (1 - 0.6111):
+        At rank 2 of 3 the reciprocal rank is 1/2, below the 0.6111 of a random order: (0.5 - 0.6111) / (1 - 0.6111):
 
         >>> from sklearn_rank import evaluate
         >>> result = evaluate(
@@ -587,26 +590,26 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return {name: spec for name, spec in computed.items() if isinstance(spec, MetricSpec)}
 
     def tie_range(self) -> Table:
-        """Range of each mean over the possible orders of tied documents.
+        """Return the range of each mean over the possible orders of tied documents.
 
         Returns
         -------
         Table
-            For each metric that takes ``ties="worst"`` and ``ties="best"``: its mean; the mean with the lowest labels
-            first among tied documents, and with the highest labels first, which are the lowest and highest means that
-            any order can reach; and `n_tied`. Another order can be outside this range for metrics that need not
-            improve with more relevance at the top: infAP, AP over the relevant documents retrieved, and WAP and Q if
-            documents that are not relevant have a gain. The table leaves out pointwise errors, metrics of subtopics,
-            and metrics that define equal scores themselves, such as `kendall` and `set_f`.
+            For each metric that supports ``ties="worst"`` and ``ties="best"``: its mean; the means with the lowest and
+            with the highest labels first among tied documents, which are the lowest and highest means of any order; and
+            `n_tied`. For metrics that need not improve with more relevance at the top, another order can be outside
+            this range: infAP, AP over the relevant documents retrieved, and WAP and Q if documents that are not
+            relevant have a gain. The table leaves out pointwise errors, metrics of subtopics, and metrics that define
+            ties themselves, such as `kendall` and `set_f`.
 
         Raises
         ------
         ValueError
-            If the data were not kept, or the scores were changed since.
+            If the data were not kept, or the scores were modified after the evaluation.
 
         Examples
         --------
-        The relevant document is tied with another one, so it may stand first or second:
+        The relevant document is tied with another document, so it may be first or second:
 
         >>> from sklearn_rank import evaluate
         >>> evaluate(
@@ -625,15 +628,15 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def to_dict(self, *, prefix: str = "") -> dict[str, float]:
-        """Means under names that experiment trackers take: "ndcg_at_10" for "ndcg@10".
+        """Return the means with names that experiment trackers accept: "ndcg_at_10" for "ndcg@10".
 
-        For ``mlflow.log_metrics(result.to_dict())``, Weights & Biases and the like. `parse_metric` reads these names;
-        keywords are in them, as in "rbp-p-0.9_at_10".
+        For example ``mlflow.log_metrics(result.to_dict())``, or Weights & Biases. `parse_metric` reads the names, which
+        include keywords, as in "rbp-p-0.9_at_10".
 
         Parameters
         ----------
         prefix : str, default=""
-            Put before each name, such as ``"test/"`` or ``"test_"``.
+            Prefix of each name, such as ``"test/"`` or ``"test_"``.
 
         Returns
         -------
@@ -642,7 +645,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Raises
         ------
         ValueError
-            If a name of your own, or the prefix, has other characters than letters, digits, blanks and ``_-.:/``.
+            If your own name, or the prefix, has characters other than letters, digits, spaces and ``_-.:/``.
 
         Examples
         --------
@@ -660,14 +663,14 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
     def segments(
         self, by: SegmentsBy = None, *, metric: str | None = None, confidence_level: float = 0.95
     ) -> Segments:  # fmt: skip
-        """Means in each segment of the queries, such as each country, and whether segments differ at all.
+        """Return means in each segment of queries, such as each country, and a test whether segments differ.
 
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            Attribute that makes the segments, by its name in `evaluate`; several make segments of their combinations,
-            such as country and device. None: all attributes. Or values of an attribute that the result does not have:
-            a dict from queries to values, or one value per query in the order of `qid`.
+            Name of the attribute that defines the segments, as in `evaluate`; several names define segments by
+            combinations of values, such as country and device. None: all attributes. For an attribute that the result
+            does not have, pass a dict from queries to values, or one value per query in the order of `qid`.
         metric : str, default=None
             Name of one of the metrics; None: all.
         confidence_level : float, default=0.95
@@ -683,15 +686,15 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Raises
         ------
         ValueError
-            If there is no such attribute or metric, one is named as a column of the table, or values are missing or not
-            one per query.
+            If there is no such attribute or metric, an attribute has the name of a column of the table, or values are
+            missing or not one per query.
 
         Notes
         -----
         The test is Welch's ANOVA (B. L. Welch: On the comparison of several mean values. Biometrika 38, 1951), which
-        does not assume that segments spread alike. Many segments of few queries are found to differ too often: with
-        ten segments of 10 queries, 0.08 times instead of 0.05. Where clusters have queries in several segments, a Wald
-        test takes its place. A segment whose values are all equal is left out of it.
+        does not assume equal variances. With many small segments, its false positive rate is too high: with ten
+        segments of 10 queries, 0.08 instead of 0.05. If clusters have queries in several segments, a Wald test is used
+        instead. A segment whose values are all equal is left out of the test.
 
         Examples
         --------
@@ -740,7 +743,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
     def _segments_differ(
         self, metric: str, segment: NDArray[np.int64], confidence_level: float
     ) -> tuple[Heterogeneity, tuple[Any, ...]]:
-        """Test that the means of a metric differ between segments, and the mean over segments."""
+        """Test whether the means of a metric differ between segments; return also the mean over segments."""
         from sklearn_rank.stats._clusters import clusters_of_queries  # loads scipy.stats
         from sklearn_rank.stats._intervals import bounds_of_values, method_of_metric
         from sklearn_rank.stats._samples import counted, scaled, some
@@ -759,7 +762,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return equal_means(*sample), row
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
-        """Queries with the worst values of a metric, the worst first.
+        """Return the queries with the worst values of a metric, the worst first.
 
         Parameters
         ----------
@@ -796,7 +799,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return Table(("qid", labelled(metric)), tuple(rows))
 
     def summary(self, confidence_level: float = 0.95) -> Table:
-        """Table of the means with their confidence intervals.
+        """Return a table of the means with confidence intervals.
 
         Parameters
         ----------
@@ -806,9 +809,9 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Returns
         -------
         Table
-            Metric, mean, interval (empty where there is none) and number of undefined queries. A note names metrics
-            whose interval may not keep its level, because values are skewed and queries are few, and those whose
-            interval has no width, because every query has the same value.
+            Metric, mean, interval (empty if there is none) and number of undefined queries. A note names metrics whose
+            interval may have a lower level, because values are skewed and queries are few, and metrics whose interval
+            has no width, because every query has the same value.
         """
         intervals = interval_cells(self.confidence_interval(confidence_level))
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
@@ -826,12 +829,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         return replace(result, _kept_references=given_references(words, arrays, by_score))
 
     def to_frame(self) -> Any:
-        """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
+        """Return the values as a pandas DataFrame, a row per query and a column per metric; needs the extra "pandas".
 
         Returns
         -------
         pandas.DataFrame
-            Its index is named "qid".
+            The name of the index is "qid".
         """
         values, index = dict(enumerate(self.per_query.values())), index_of(self.qid, "qid")
         return import_pandas().DataFrame(values, index=index).set_axis(index_of([*self.per_query]), axis=1)
@@ -848,12 +851,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def _remarks(self) -> tuple[str, ...]:
-        """What the data show that the values do not."""
+        """Remarks on the data that the values do not show."""
         return self._kept_data.remarks(self._specs)
 
     @cached_property
     def _cut_at(self) -> int | None:
-        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
+        """Number of documents at which lists are truncated; None if they are complete, or it is unknown."""
         return self._kept_data.cut_at
 
     def _tables(self) -> list[Table]:

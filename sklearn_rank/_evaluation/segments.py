@@ -1,4 +1,4 @@
-"""Results by segment: which queries are in each, and the values of a result there."""
+"""Results by segment: the queries of each segment, and the values of a result there."""
 
 from __future__ import annotations
 
@@ -159,29 +159,29 @@ def subset_rows(qids: Any, known: NDArray[Any]) -> Index:
 
 @dataclass(frozen=True, repr=False)
 class Segments(TableReport):
-    """Means of metrics in each segment of the queries, from `Evaluation.segments`.
+    """Means of metrics in each segment of queries, returned by `Evaluation.segments`.
 
     Attributes
     ----------
     by : tuple of str
-        Attributes that make the segments; segments of several are their combinations, as far as there are any.
+        Attributes that define the segments; several attributes define segments by existing combinations of values.
     table : Table
         A row for each segment and metric: the values of the attributes, the metric, number of queries, mean, its
-        interval (None where there is none) and undefined queries. Segments are in the order of their values.
+        interval (None if there is none) and undefined queries. Segments are in the order of their values.
     overall : Table
         The same for all queries.
     gap : dict of str to float
-        Highest less lowest mean of a segment, of each metric.
+        Difference of the highest and the lowest mean of a segment, for each metric.
     pvalue : dict of str to float
-        P-value of a test that the means of segments differ at all, not corrected for the number of metrics; NaN where
-        there is none.
+        P-value of a test whether the means of segments differ, not corrected for the number of metrics; NaN without a
+        test.
     test : str
-        Name of the test; of the first metric that has one, where metrics differ in it.
+        Name of the test; if metrics have different tests, the test of the first metric that has one.
     confidence_level : float
     n_clusters : int or None
-        Clusters of the queries; intervals and test allow for them. None where queries are independent.
+        Number of clusters of queries, which intervals and test account for. None if queries are independent.
     n_tested : dict of str to int
-        Segments in the test of each metric: those with two queries or more whose values are not all equal.
+        Number of segments in the test of each metric: segments with at least two queries and different values.
     """
 
     by: tuple[str, ...]
@@ -198,23 +198,23 @@ class Segments(TableReport):
     _choices: str
 
     def macro(self) -> Table:
-        """Mean over segments of their means, each segment counting once, such as over the data sets of a benchmark.
+        """Return the mean of the means of segments, each segment counting once, for example over data sets.
 
         Returns
         -------
         Table
             A row for each metric: number of segments and of queries in the mean, the mean with its interval, its
-            standard error and degrees of freedom. A segment without a defined query is left out. The latter three are
-            None where a segment has fewer than two queries, or clusters, and all are None for a mean that is pooled or
-            geometric.
+            standard error and degrees of freedom. A segment without a defined query is left out. Interval, standard
+            error and degrees of freedom are None if a segment has fewer than two queries or clusters; all are None for
+            a pooled or geometric mean.
 
         Notes
         -----
-        The interval is of other queries of the same segments, not of other segments. Its squared standard error is the
-        sum of the segments' squared standard errors over their squared number, for a stratified sample; it equals R's
-        ``survey::svymean`` with a stratum for each segment and weights of 1 over its number of queries. The degrees of
-        freedom are Satterthwaite's, because a segment of few queries can have most of the variance. The interval ends
-        at the bounds of the metric; there is none where all values of each segment are equal.
+        The interval covers the variation over queries of the same segments, not over segments. Its squared standard
+        error is the sum of the segments' squared standard errors over their squared number, for a stratified sample; it
+        equals R's ``survey::svymean`` with a stratum for each segment and weights of 1 over its number of queries. The
+        degrees of freedom are Satterthwaite's, because a segment of few queries can have most of the variance. The
+        interval ends at the bounds of the metric; there is no interval if all values of each segment are equal.
 
         For a success rate without weights and clusters z^2 / 2k hits and as many misses are added to each of k
         segments (A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
@@ -222,7 +222,7 @@ class Segments(TableReport):
 
         Examples
         --------
-        The segment "f" has one query more, and both count the same:
+        The segment "f" has one more query, but both segments count equally:
 
         >>> from sklearn_rank.results import Evaluation
         >>> result = Evaluation.from_values(

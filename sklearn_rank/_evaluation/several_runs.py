@@ -1,4 +1,4 @@
-"""Several runs of one system as one result: the value of a query is its mean over the runs."""
+"""Several runs of a system as a single result: the value of a query is its mean over the runs."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ E = TypeVar("E", bound="OfRuns")
 
 
 class OfRuns:
-    """A result that several runs of one system can be made into."""
+    """A result that can combine several runs of a system."""
 
     _kept_data: KeptData
 
     @property
     def run_means(self) -> RunMeans:
-        """Mean of each run by metric, where this is the mean of several runs of one system; else empty."""
+        """Mean of each run by metric, if the result is the mean of several runs of a system; otherwise empty."""
         return self._kept_data.run_means
 
     @classmethod
     def of_runs(cls, runs: Sequence[Self]) -> Self:
-        """Make one result of several runs of one system, such as runs with other seeds.
+        """Combine several runs of a system, such as runs with different seeds, into one result.
 
-        The value of a query is its mean over the runs, so that intervals and tests are over queries. `run_means` has
-        the mean of each run, and a printed result says how far they lie apart. A dict of results takes a list of runs
-        as well: ``compare_systems({"A": [run1, run2], "B": run3})``.
+        The value of a query is its mean over the runs, so intervals and tests are over queries. `run_means` holds the
+        mean of each run, and a printed result shows their standard deviation. You can also pass a list of runs in a
+        dict of results: ``compare_systems({"A": [run1, run2], "B": run3})``.
 
         Parameters
         ----------
         runs : sequence of Evaluation
-            Results of the same metrics on the same queries and labels, one or more.
+            At least one result; all have the same metrics, queries and labels.
 
         Returns
         -------
         Evaluation
-            Without the documents, so it does everything but look for ties and explain queries. Means that are pooled or
-            geometric are the means of the runs' means.
+            Result without the documents, so it supports everything except ties and explanations of queries. A pooled or
+            geometric mean is the mean of the means of the runs.
 
         Raises
         ------
         ValueError
             If metrics, their keywords, queries, labels or weights differ.
         TypeError
-            If it is not a sequence of results.
+            If `runs` is not a sequence of results.
 
         Examples
         --------

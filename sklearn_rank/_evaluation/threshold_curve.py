@@ -1,4 +1,4 @@
-"""Sets of documents above a threshold, for all thresholds in one pass."""
+"""Quality of the set of documents above a threshold, for all thresholds in a single pass."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ MOST_PRINTED = 11
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdCurve:
-    """Quality of answers by the threshold of their scores, returned by `threshold_curve`.
+    """Quality of answers by score threshold, returned by `threshold_curve`.
 
-    All are ndarrays of shape (n_thresholds,). An answerable query has a relevant document.
+    All attributes are ndarrays of shape (n_thresholds,). A query is answerable if it has a relevant document.
 
     Attributes
     ----------
     threshold : ndarray
-        Ascending. The answer has the documents with a score above it; -inf: all that were retrieved.
+        Thresholds in ascending order. The answer contains the documents with a score above the threshold; -inf: all
+        retrieved documents.
     precision, recall, f : ndarray
         Means over answerable queries of the precision of the answer, its recall, and their harmonic mean. An empty
-        answer has 0.
+        answer counts as 0.
     empty : ndarray
         Share of the answerable queries whose answer is empty.
     answered : ndarray
@@ -56,7 +57,7 @@ class ThresholdCurve:
     def table(self) -> Table:
         """Values at up to 11 thresholds, including the one with the highest F, which the note names.
 
-        Missed are answerable queries with an empty answer, false answers those to the other queries.
+        "missed": answerable queries with an empty answer. "false answers": answers to queries that are not answerable.
         """
         best = int(self.f.argmax())
         chosen = distinct_values([best, *np.linspace(0, len(self.f) - 1, MOST_PRINTED - 1).round().astype(np.int64)])
@@ -80,11 +81,11 @@ def threshold_curve(
     min_relevance: float = 1,
     unjudged: str | None = None,
 ) -> ThresholdCurve:
-    """Precision and recall of the documents above a threshold, and empty answers, at all thresholds.
+    """Compute precision and recall of the documents above a threshold, and empty answers, at all thresholds.
 
-    For systems that answer with the documents that score high enough, or not at all. Scores must mean the same in every
-    query. At each threshold these are the means of the metrics ``set_precision``, ``set_recall`` and ``set_f`` over the
-    queries with a relevant document.
+    Use it for systems that return only documents with a sufficient score, or no answer. Scores must be comparable
+    between queries. The values at a threshold are the means of the metrics ``set_precision``, ``set_recall`` and
+    ``set_f`` over the queries with a relevant document.
 
     Parameters
     ----------
@@ -95,17 +96,17 @@ def threshold_curve(
     qid : array-like of shape (n_samples,), default=None
         Query of each row, see `sklearn_rank.evaluate`.
     k : int, default=None
-        Documents of an answer, at most: the first k above the threshold. Where equal scores stand at the cut, the means
-        are expectations over their orders. None: all.
+        Maximum number of documents in an answer: the first k above the threshold. If scores at the cutoff are tied, the
+        means are expectations over their orders. None: all.
     min_relevance : float, default=1
-        A document is relevant when its label is at least this.
+        A document is relevant if its label is at least `min_relevance`.
     unjudged : {"nonrelevant", "drop"} or None, default=None
-        How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error.
+        How to treat NaN labels: as label 0, or as if the document had not been ranked. None: an error.
 
     Returns
     -------
     ThresholdCurve
-        With `threshold`, `precision`, `recall`, `f`, `empty` and `answered`.
+        Curve with `threshold`, `precision`, `recall`, `f`, `empty` and `answered`.
 
     Raises
     ------
