@@ -78,7 +78,7 @@ def test_columns_are_described_in_the_same_way():
 def test_mean_of_a_table_takes_no_arguments_of_rows():
     refuse_options({"y_score": "score", "sample_weight": None, "assume_grouped": False})
     for name, value in {"y_score": "bm25", "sample_weight": "w", "assume_grouped": True, "ties": "worst"}.items():
-        with pytest.raises(TypeError, match=f"Without metrics= mean takes a table .* Got {name}=\\."):
+        with pytest.raises(TypeError, match=f"Without metrics=, mean accepts a table .* Got {name}=\\."):
             refuse_options({"qid": "qid", name: value})
 
 
