@@ -75,15 +75,15 @@ def test_bad_parameters(keywords, message):
 
 
 @pytest.mark.parametrize("n_documents", [5, None, "ab", (5,), {2, 4}, (1, 2, 3), ((1, 2), (3, 4)), (2.0, 4.0), (4, 2)])
-def test_lengths_are_the_fewest_and_the_most(n_documents):
-    message = r"must be the fewest and the most documents of a query, two ints >= 1 such as \(5, 5\). Got "
+def test_n_documents_must_be_a_minimum_and_maximum(n_documents):
+    message = r"must be the minimum and maximum number of documents, two ints >= 1 such as \(5, 5\). Got "
     with pytest.raises(ValueError, match=message):
         make_ranking(n_documents=n_documents)
 
 
 @pytest.mark.parametrize("grades", [3, "ab", None, [[0.5], [0.5, 0.2]], [0.5, np.nan], [1.0], [1.5, -0.5]])
 def test_grades_are_shares(grades):
-    with pytest.raises(ValueError, match="The 'grades' must be two or more shares that add up to 1. Got"):
+    with pytest.raises(ValueError, match="'grades' must be two or more shares that add up to 1. Got"):
         make_ranking(grades=grades)
 
 

@@ -23,7 +23,7 @@ class Lazy:
 def test_cached_property_is_computed_once():
     lazy = Lazy()
     assert (lazy.value, lazy.value, lazy.n_computed) == (5, 5, 1)
-    assert Lazy.value.__doc__ == "What help() shows."
+    assert Lazy.value.__doc__ == "Output of help()."
 
 
 def test_instances_do_not_wait_for_each_other():
