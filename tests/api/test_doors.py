@@ -140,7 +140,7 @@ def test_the_error_for_two_columns_works_when_followed(tmp_path):
     rows = FRAME.assign(bm25=FRAME.score, lgbm=-FRAME.score)
     parquet.write_table(pa.Table.from_pandas(rows), tmp_path / "rows.parquet")
     path = str(tmp_path / "rows.parquet")
-    with pytest.raises(TypeError, match="reads tables in memory. Evaluate each column") as raised:
+    with pytest.raises(TypeError, match="reads only tables in memory. Evaluate each column") as raised:
         compare_systems(path, ["bm25", "lgbm"], metrics="mrr")
     call = re.search(r"compare_systems\((.*)\)\. Got", str(raised.value))[1]
     names = {"data": path, "evaluate_table": evaluate_table}
