@@ -84,7 +84,7 @@ def test_letters_of_all_pairs():
     assert "{llll}" in latex
     alike = compare_systems({name: results[name] for name in ("bm_25 & co", "same")})
     assert "No two systems differ significantly" in alike.to_latex(marks="letters")
-    with pytest.raises(ValueError, match="letters for 52 systems. Got 53"):
+    with pytest.raises(ValueError, match="supports up to 52 systems. Got 53"):
         table_of({f"{i}": {"x": STEP} for i in range(53)}, marks="letters")
     with pytest.raises(ValueError, match="'marks' parameter of to_latex"):
         report.to_latex(marks="stars")

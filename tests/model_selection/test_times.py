@@ -129,5 +129,5 @@ def test_times_beyond_int64(gap, n_train):
     time = np.array([1, 2, 3, 4], dtype=np.uint64) + np.uint64(2**63 - 2)
     ((train, test),) = QueryTimeSeriesSplit(1, test_size=1, gap=gap).split([[0]] * 4, groups=range(4), time=time)
     assert (train.tolist(), test.tolist()) == ([*range(n_train)], [3])
-    with pytest.raises(ValueError, match="a set would be empty"):
+    with pytest.raises(ValueError, match="A training or test set would be empty"):
         next(QueryTimeSeriesSplit(1, test_size=1, gap=4).split([[0]] * 4, groups=range(4), time=time))

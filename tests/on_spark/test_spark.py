@@ -271,7 +271,7 @@ def test_names_of_metrics_are_plain():
         ({"metrics": "map", "y_score": "list"}, TypeError, "y_score must .* Got the column 'list' of type array<int>"),
         ({"metrics": "alpha_ndcg", "y_true": ["label", "text"]}, TypeError, "y_true must .* Got the column 'text'"),
         ({"metrics": "map", "sample_weight": "text"}, TypeError, "sample_weight must hold .* Got the column 'text'"),
-        ({"metrics": "map", "qid": "list"}, TypeError, r"qid must be of one of .*Got the column 'list' of type array"),
+        ({"metrics": "map", "qid": "list"}, TypeError, r"qid must have one of .*Got the column 'list' of type array"),
         ({"metrics": "map", "qid": "folded"}, TypeError, r"Got the column 'folded' of type string collate UTF8_LCASE"),
     ],
 )  # fmt: skip
@@ -344,9 +344,9 @@ def test_all_weights_are_zero(spark):
 def test_a_query_in_two_partitions_is_found(spark):
     df = spark.createDataFrame(table_of(make(n_queries=5))).repartition(2)
     result = per_query(df, metrics="map", assume_grouped=True)
-    with pytest.raises(ValueError, match=r"all rows of a query must be in one partition; .*Got \d+ rows of 5 queries"):
+    with pytest.raises(ValueError, match=r"a query must be in the same partition; .*Got \d+ rows of 5 queries"):
         mean(result)
-    with pytest.raises(ValueError, match=r"must be in one partition; without it .*Got query \d in two partitions"):
+    with pytest.raises(ValueError, match=r"must be in the same partition; without it.*Got query \d in two partitions"):
         evaluate_on_spark(df, metrics="map", assume_grouped=True)
 
 
@@ -432,8 +432,8 @@ def test_a_worker_with_another_numpy_or_without_the_module_of_a_function(monkeyp
     same, other, found = unpacked_by(sys.executable, same_first, packed(len), own)
     assert same == "<built-in function len>"
     assert f"need numpy {int(first) - 1}.{others[0]}.0, like the driver. Got {first}." in other
-    assert found.startswith("ImportError: Workers of Spark must be able to import the functions that are metrics. Got")
-    assert "No module named 'test_spark'. Send their module, by addPyFile" in found
+    assert found.startswith("ImportError: Workers of Spark must be able to import the metric functions. Got")
+    assert "No module named 'test_spark'. Send their module by addPyFile" in found
 
 
 def test_spark_missing_modules_reach_the_user(spark, tmp_path):

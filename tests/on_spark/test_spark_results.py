@@ -81,13 +81,13 @@ def test_spark_results_keep_their_metadata(spark, tmp_path):
     for wrong, message in [
         (
             df,
-            r"mean takes rows with metrics=, or a table from per_query.*Got columns 'label', 'score', 'qid', 'w'",
+            r"needs either rows with metrics=, or a table from per_query.*Got columns 'label', 'score', 'qid', 'w'",
         ),
         (result.drop("qid"), "a table from per_query"),
         (result.drop("weight"), "its weights if it has any"),
         (result.select("qid", "weight"), "a table from per_query"),
         (result.join(result, "qid"), "metrics with different names"),
-        (result.drop("p(average=micro)@5_parts"), r"made of the column 'p\(average=micro\)@5_parts'. Got a table with"),
+        (result.drop("p(average=micro)@5_parts"), r"the column 'p\(average=micro\)@5_parts'. Got a table without"),
     ]:
         with pytest.raises(ValueError, match=message):
             mean(wrong)

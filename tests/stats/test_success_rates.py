@@ -112,7 +112,7 @@ def test_binary_metrics_are_0_or_1(name):
     assert set(values.tolist()) == {0.0, 1.0}
 
 
-def test_metrics_declare_that_they_are_binary():
+def test_metrics_declare_success_rates():
     @metric("first_two", bounds=(0, 1), binary=True)
     def first_two_score(r):
         return r.cumsum(weight=r.cascade(r.relevant) * (r.rank <= 2))
