@@ -519,6 +519,12 @@ def test_grouping_against_a_dict(order):
     assert in_order.input_rows().tolist() == grouping.input_rows().tolist()
 
 
+def test_rows_in_order_keep_the_numbers_of_kept_rows():
+    grouping = group_rows(["b", "a", "b"], 3)
+    kept = Grouping(grouping.ids, grouping.indptr, grouping.order, Origin(rows=np.array([0, 10, 20]), n_given=30))
+    assert kept.in_order().input_rows().tolist() == kept.input_rows().tolist() == [0, 20, 10]
+
+
 def test_some_rows_are_grouped_in_their_order():
     grouping = group_rows(list("abcab"), 5)
     query, some = grouping.with_rows(np.array([4, 2, 1]))

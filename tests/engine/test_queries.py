@@ -1,5 +1,7 @@
 """Labels by query to which scores are added: shared data, new data, and data of selected rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,6 +52,8 @@ def test_rows_in_order():
     queries = labels.with_scores(np.arange(6.0), DataSummary()).in_order()
     assert queries.score.tolist() == [0, 2, 5, 1, 4, 3]
     assert in_order.in_order() is in_order
+    with_column = replace(labels, columns={"price": np.arange(6.0)}).in_order()
+    assert with_column.columns["price"].tolist() == [0, 2, 5, 1, 4, 3]
 
 
 def test_all_documents_tied():

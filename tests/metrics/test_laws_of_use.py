@@ -87,44 +87,6 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
-@pytest.mark.parametrize(("largest", "n_rows"), [(0.75, 5), (1.5, 10), (2.0, 14)])
-def test_blocks_contain_every_query_once(largest, n_rows, monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK_ROWS", 7)
-    indptr = np.cumsum([0, 3, 1, 8, 1, 1, 5, 40, 2, 1, 1, 1, 1, 1, 6, 5])
-    blocks = _blocks.thread_blocks(indptr, largest=largest)
-    assert [first for first, _ in blocks] == [0, *(last for _, last in blocks[:-1])]
-    assert blocks[-1][1] == len(indptr) - 1
-    for first, last in blocks:  # a block exceeds its size by less than its last query
-        assert last == first + 1 or indptr[last - 1] - indptr[first] < n_rows
-
-
-@pytest.mark.parametrize(
-    ("n_jobs", "largest", "n_blocks"),
-    [(1, 1.5, 4), (2, 1.5, 4), (3, 1.5, 6), (4, 1.5, 4), (1, 2, 3), (2, 2, 4), (3, 0.75, 9)],
-)
-def test_threads_get_equal_numbers_of_blocks_and_rows(n_jobs, largest, n_blocks, monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK_ROWS", 100)
-    indptr = np.arange(0, 601, 5)
-    blocks = _blocks.thread_blocks(indptr, n_jobs, largest=largest)
-    n_rows = [indptr[last] - indptr[first] for first, last in blocks]
-    assert len(n_rows) == n_blocks
-    assert max(n_rows) - min(n_rows) <= 5
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "n_jobs", "n_blocks"),
-    [(0, 2, 1), (100, 2, 1), (101, 1, 1), (101, 2, 2), (400, 2, 2), (401, 2, 4), (250, 4, 3), (601, 1, 4)],
-)
-def test_blocks_of_rows_are_equal_and_contain_every_row_once(n_rows, n_jobs, n_blocks, monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK_ROWS", 100)
-    blocks = _blocks.thread_blocks(n_rows, n_jobs)
-    assert [start for start, _ in blocks] == [0, *(stop for _, stop in blocks[:-1])]
-    assert blocks[-1][1] == n_rows
-    assert len(blocks) == n_blocks
-    sizes = {stop - start for start, stop in blocks}
-    assert max(sizes) - min(sizes) <= 1
-
-
 def test_no_jobs_is_an_error():
     """As in joblib, for data of any size."""
     with pytest.raises(ValueError, match="n_jobs"):
