@@ -150,8 +150,6 @@ class RankedData:
     Attributes
     ----------
     queries : Queries or LazyQueries
-    n_jobs : int or None
-        Threads to use when they are ranked again.
     known_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprints of the labels, where they were computed with the metrics. None: they are computed when asked for.
     documents : callable or None

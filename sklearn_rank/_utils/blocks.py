@@ -54,7 +54,7 @@ def cut_rows(stop: int, size: int, start: int = 0) -> list[tuple[int, int]]:
 
 
 def cut_queries(indptr: Index, size: int) -> list[tuple[int, int]]:
-    """Cut queries into (first, last) blocks of about `size` rows, or of one longer query."""
+    """Cut queries into (first, last) blocks of `size` rows; a block may exceed it by less than its last query."""
     return _between(indptr, np.arange(0, indptr[-1] + 1, size))
 
 
