@@ -40,7 +40,7 @@ if not KERNELS:
 
 
 class BuildKernels(build_ext):
-    """Look for what is needed before any work, and use the optimisation that Microsoft's compiler has by default."""
+    """Look for what is needed before any work, and use the optimization that Microsoft's compiler has by default."""
 
     def build_extensions(self):  # noqa: D102
         if find_spec("Cython") is None:

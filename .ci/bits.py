@@ -107,10 +107,10 @@ def ways_together(names, rows):
     padded = np.full((2, *mask.shape), -1.0)
     padded[:, mask] = label, score
     yield "padded", evaluate(*padded, qid=np.arange(QUERIES), mask=mask, metrics=names, sample_weight=weights)
-    judgements, run = ({q: {} for q in range(QUERIES)} for _ in range(2))
+    judgments, run = ({q: {} for q in range(QUERIES)} for _ in range(2))
     for document, (y, s, q, _) in enumerate(zip(*(column.tolist() for column in rows), strict=True)):
-        judgements[q][document], run[q][document] = y, s
-    yield "documents", evaluate_run(judgements, run, metrics=names, sample_weight=dict(enumerate(weights)))
+        judgments[q][document], run[q][document] = y, s
+    yield "documents", evaluate_run(judgments, run, metrics=names, sample_weight=dict(enumerate(weights)))
 
 
 def alone(name, rows):

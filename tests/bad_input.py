@@ -236,7 +236,7 @@ OBJECTS = {
 
 GIVEN = {
     "X": X, "y": Y, "y_true": Y, "y_score": S, "qid": Q, "groups": Q, "metric": "ndcg", "metrics": "ndcg",
-    "data": FRAME, "table": FRAME, "source": FRAME, "value": "score", "judgements": QRELS, "run": RUN, "sizes": [2, 3],
+    "data": FRAME, "table": FRAME, "source": FRAME, "value": "score", "judgments": QRELS, "run": RUN, "sizes": [2, 3],
     "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n_queries": 10,
     "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
     "f": [0.1, 0.2], "threshold": [0.1, 0.2],

@@ -176,8 +176,8 @@ KINDS = {
     "weights of a part": {"short": [1] * (N - 1), "negative": [-1] * N, "NaN": [NAN] * N, "text": ["x"] * N,
         "not constant": range(1, N + 1), "object": THING},
     "distance": {"word": "nope", "number": 3, "list": [], "object": THING, "bool": True},
-    "judgements or None": {"number": 3, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
-    "judgements": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
+    "judgments or None": {"number": 3, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
+    "judgments": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
     "response": {"word": "nope", "number": 3, "list": [], "object": THING, "None": None, "numbers": [3]},
     "documents": {"short": range(N - 1), "number": 3, "None": None, "blank": ["a b"] * N, "twice": ["d"] * N},
     "numbers of queries": {"text": ["x", "y"], "None": None, "number": 3, "object": THING, "word": "x", "3-D":
@@ -224,7 +224,7 @@ KIND_OF = {
     "random_state": "random_state", **dict.fromkeys("n_train n_test".split(), "positive"), "std": "not negative",
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
-    "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run",
+    "missing": "choice or number", "response_method": "response", "judgments": "run", "run": "run",
     "exclude": "exclude", "separator": "separator", "document_of": "documents of chunks", "aggregate":
     "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
@@ -271,10 +271,10 @@ KIND_AT = {
     "retrieval.evaluate_retrieval(distance)": "distance", "retrieval.make_retrieval_scorer(distance)": "nothing",
     "retrieval.score_neighbors(distances)": "indices or None", "recommenders.exposure(k)": "count",
     "recommenders.intra_list_diversity(k)": "count", "recommenders.exposure(groups)": "groups of items",
-    "recommenders.exposure(n_resamples)": "count or None", "recommenders.exposure(judgements)": "judgements or None",
+    "recommenders.exposure(n_resamples)": "count or None", "recommenders.exposure(judgments)": "judgments or None",
     "*Display.plot(kwargs)": "nothing",
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
-    "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
+    "choice or number", "compat.*(query_relevance)": "judgments", "compat.*.evaluate(scores)": "judgments",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
     "display.SegmentsDisplay(confidence_level)": "level or nothing",
     "group_sizes(qid)": "ids", "LeaveLastOut(n_test)": "count", "InteractionRecommender.*t(X)": "interactions",

@@ -40,7 +40,7 @@ def references(*prefixes):
 
 
 def write_trec_files(name, qrels, run):
-    """Write the judgements and a run of trec_eval's collection as TREC files."""
+    """Write the judgments and a run of trec_eval's collection as TREC files."""
     columns = read(f"trec/{name}.npz")
     names = ("qid", "docno", "rel", "score", "retrieved", "judged")
     rows = [*zip(*(columns[name].tolist() for name in names), strict=True)]

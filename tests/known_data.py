@@ -17,7 +17,7 @@ def of_lightgbm(folder):
 
 
 def of_trec_eval(folder):
-    """The clone of trec_eval's repository: its judgements and its run, from the arrays that hold them."""
+    """The clone of trec_eval's repository: its judgments and its run, from the arrays that hold them."""
     test = folder / "trec_eval" / "test"
     test.mkdir(parents=True)
     write_trec_files("trec_test", test / "qrels.test", test / "results.test")

@@ -52,7 +52,7 @@ def seen(call, *args, **keywords):
 
 
 def beside_ranks():
-    """Judgements, and a table whose ranks increase with its scores, which agree with the labels."""
+    """Judgments, and a table whose ranks increase with its scores, which agree with the labels."""
     label = np.tile([2, 0, 1, 0], 30)
     score = label + np.arange(120) / 120
     frame = pd.DataFrame({"qid": np.repeat(np.arange(30), 4), "doc_id": range(120), "label": label, "score": score})

@@ -80,6 +80,6 @@ def pairs(label, block):
     return [right.sum(), (~tied & ~equal & ~right).sum(), (tied & ~equal).sum(), (equal & ~tied).sum()]
 
 
-def centred_ranks(x):
+def centered_ranks(x):
     """Rank by x, highest first, with mid-ranks for ties, minus the mean rank, by comparing all pairs."""
     return ((x > x[:, None]).sum(axis=1) - (x < x[:, None]).sum(axis=1)) / 2

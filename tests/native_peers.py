@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 
-class Judgements(NamedTuple):
+class Judgments(NamedTuple):
     """Rows of several queries. NaN: unjudged; -inf: unretrieved; documents with both are unknown to the peers."""
 
     label: np.ndarray
@@ -25,7 +25,7 @@ class Judgements(NamedTuple):
     doc: np.ndarray
 
     def rows(self, chosen):
-        return Judgements(*(column[chosen] for column in self))
+        return Judgments(*(column[chosen] for column in self))
 
     def tables(self):
         """Labels of the judged documents and scores of the retrieved ones, by query."""
@@ -39,7 +39,7 @@ class Judgements(NamedTuple):
 
 
 @cache
-def judgements(kind, n=300):
+def judgments(kind, n=300):
     """Random queries: "tied" and "distinct" scores of documents of five grades, "binary" labels with ties."""
     rng = np.random.default_rng(len(kind))
     size = rng.integers(1, 31, size=n)
@@ -50,7 +50,7 @@ def judgements(kind, n=300):
     judged[first] = True  # else some peers would not know of the query
     retrieved &= np.repeat(rng.random(n) < 0.95, size)
     score = rng.permutation(size.sum()) if kind == "distinct" else rng.integers(-4, 5, size=size.sum())
-    return Judgements(
+    return Judgments(
         np.where(judged, label, np.nan),
         np.where(retrieved, score / 4, -np.inf),
         np.repeat(rng.permutation(n), size).astype(str),
@@ -83,7 +83,7 @@ def trec_values(kind, level, judged_only):
     """Values of each query, by measure."""
     import pytrec_eval
 
-    qrels, run = judgements(kind).tables()
+    qrels, run = judgments(kind).tables()
     flags = {"relevance_level": level, "judged_docs_only_flag": judged_only}
     values = pytrec_eval.RelevanceEvaluator(qrels, set(TREC), **flags).evaluate(run)
     return {name: {q: of[name] for q, of in values.items()} for name in TREC}
@@ -93,7 +93,7 @@ def trec_f(beta_squared):
     """The same for set_F only, whose name contains the square of beta."""
     import pytrec_eval
 
-    qrels, run = judgements("tied").tables()
+    qrels, run = judgments("tied").tables()
     values = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F_{beta_squared}"}).evaluate(run)
     return {"set_F": {q: of["set_F"] for q, of in values.items()}}
 
@@ -148,7 +148,7 @@ def ir_values(kind):
     import ir_measures
 
     asked = [ir_measure(name, params) for name, params, *_ in IR_MEASURES + GDEVAL * bool(shutil.which("perl"))]
-    means, of_query = ir_measures.calc(asked, *judgements(kind).tables())
+    means, of_query = ir_measures.calc(asked, *judgments(kind).tables())
     values = {str(measure): {None: means[measure]} for measure in asked}
     for found in of_query:
         values[str(found.measure)][found.query_id] = found.value

@@ -205,7 +205,7 @@ def interpolated_precision(ranked, missing, k, *, recall=0.5, rounding="up", min
     return ratio(fsum(best), len(levels)) if n_relevant else None
 
 
-# --- incomplete judgements: NaN is an unjudged document ----------------------------------------------------------
+# --- incomplete judgments: NaN is an unjudged document ----------------------------------------------------------
 
 
 def bpref(ranked, missing, k, *, denominator="min_relevant_nonrelevant", min_relevance=1, **_):

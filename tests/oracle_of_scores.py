@@ -51,10 +51,10 @@ def kendall(label, score, *, variant="b", **_):
 
 
 def spearman(label, score, **_):
-    def centred(x):  # number above minus number below
+    def centered(x):  # number above minus number below
         return [sum((v > u) - (v < u) for v in x) for u in x]
 
-    a, b = centred(label), centred(score)
+    a, b = centered(label), centered(score)
     spread = sum(u * u for u in a) * sum(v * v for v in b)
     return ratio(sum(u * v for u, v in zip(a, b, strict=True)), sqrt(spread))
 

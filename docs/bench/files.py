@@ -1,4 +1,4 @@
-"""A run of TREC read, joined with judgements and scored, against polars reading the same file as a table.
+"""A run of TREC read, joined with judgments and scored, against polars reading the same file as a table.
 
 python docs/bench/files.py                      # --queries 5000 --documents 1000 --rounds 7 --n-jobs 2 --seed 0
 """
@@ -24,7 +24,7 @@ JUDGED, FOUND = 70, 50  # documents of each query that are judged, and how many 
 
 
 def make(folder: Path, n_queries: int, n_documents: int, seed: int) -> None:
-    """Write a run, the same packed, and judgements; ids such as q12 and doc123, scores of four decimals."""
+    """Write a run, the same packed, and judgments; ids such as q12 and doc123, scores of four decimals."""
     rng = np.random.default_rng(seed)
     with open(folder / "run", "w") as run, open(folder / "qrels", "w") as qrels:
         for q in range(n_queries):
@@ -40,13 +40,13 @@ def make(folder: Path, n_queries: int, n_documents: int, seed: int) -> None:
 
 
 def score(run: Path, n_jobs: int) -> list[float]:
-    """Seconds when it started, and after each step: run read, judgements read, joined, scored."""
+    """Seconds when it started, and after each step: run read, judgments read, joined, scored."""
     times = [time.perf_counter()]
     entries = read_run(run, n_jobs=n_jobs)
     times.append(time.perf_counter())
-    judgements = read_qrels(run.parent / "qrels", n_jobs=n_jobs)
+    judgments = read_qrels(run.parent / "qrels", n_jobs=n_jobs)
     times.append(time.perf_counter())
-    data = join(judgements, entries, tie_order="trec_eval")
+    data = join(judgments, entries, tie_order="trec_eval")
     times.append(time.perf_counter())
     metrics = ["ndcg@10", "map"]
     evaluate(data.y_true, data.y_score, qid=data.qid, metrics=metrics, convention="trec_eval", n_jobs=n_jobs).mean()
@@ -87,7 +87,7 @@ def compare(run: Path, rounds: int, n_jobs: int) -> None:
         wall, cpu = np.array([row[:2] for row in rows]).T
         print(f"{run.name:7} {who:7} clock {_shown(wall)}   processors {_shown(cpu)}")
     steps = np.diff([row[2] for row in found["ours"]])
-    parts = ("run read", "judgements read", "joined", "scored")
+    parts = ("run read", "judgments read", "joined", "scored")
     print(f"{run.name:7} of this", *(f"{part} {_shown(t)}" for part, t in zip(parts, steps.T, strict=True)), sep="   ")
 
 

@@ -44,7 +44,7 @@ def hash_codes(train, test, n_bits, seed=0):
 
 
 def approximate_search(features, y, rng):
-    """A rough index: neighbours are looked for in one half of the images, another one for each query."""
+    """A rough index: neighbors are looked for in one half of the images, another one for each query."""
     true = np.argsort(((features[:, None] - features) ** 2).sum(axis=-1) + np.diag(np.full(len(y), np.inf)))[:, :10]
     found = np.where(rng.random(true.shape) < 0.5, true, -1)
     recall = score_neighbors(None, found, true_indices=true, n_database=len(y), metrics="recall@10")

@@ -20,7 +20,7 @@ X, y, qid = make_ranking(n_queries=400, random_state=0)
 models = {
     "ridge": Ridge(),
     "lightgbm": LGBMRanker(n_estimators=30, n_jobs=1, verbose=-1),
-    "20 neighbours": KNeighborsRegressor(20),
+    "20 neighbors": KNeighborsRegressor(20),
     "one tree": DecisionTreeRegressor(max_leaf_nodes=20, random_state=0),
 }
 report = RankingEvaluator("ndcg@10", cv=3).compare(models, X, y, qid=qid)

@@ -18,7 +18,7 @@ from sklearn_rank.stats import compare
 X, y, qid = make_ranking(n_queries=200, random_state=1)
 cutoffs = [1, 2, 3, 5, 7, 10, 15, 20]
 metrics = [f"ndcg@{k}" for k in cutoffs]
-models = {"ridge": Ridge(), "20 neighbours": KNeighborsRegressor(20)}
+models = {"ridge": Ridge(), "20 neighbors": KNeighborsRegressor(20)}
 results = RankingEvaluator(metrics, cv=3).compare(models, X, y, qid=qid).results
 
 ax = None
@@ -30,6 +30,6 @@ plt.show()
 # Both curves use the same queries, so the interval of the difference is narrower than the bands suggest:
 
 for metric in metrics:
-    test = compare(results["ridge"], results["20 neighbours"], metric=metric)
+    test = compare(results["ridge"], results["20 neighbors"], metric=metric)
     low, high = test.confidence_interval
     print(f"{metric:8} {test.difference:.4f} [{low:.4f}, {high:.4f}]  p = {test.pvalue:.2g}")

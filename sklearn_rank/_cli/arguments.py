@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add("gate", gate.gate, "Whether a new run loses no more than a margin against an old one: an exit code.")
     sub.epilog = gate.GATE_EPILOG
-    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then the new run")
     for name, more, text in (
         ("--baseline", {"required": True, "action": "append", "metavar": "OLD"},
          "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
@@ -112,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
         "report", report.write_report, "A page to look at: which run is better, where it loses, and the lists there."
     )
     sub.epilog = report.REPORT_EPILOG
-    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then a new run or several")
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then a new run or several")
     for name, more, text in (
         ("--baseline", {"action": "append", "metavar": "OLD"}, f"the old run: {BASELINE} (default: the first run)"),
         ("--output", {"metavar": "FILE", "required": True}, "file to write, such as report.html"),
@@ -125,14 +125,14 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
     sub.epilog = explain.EXPLAIN_EPILOG
-    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then the new run")
     sub.add_argument(
         "--baseline", required=True, action="append", metavar="OLD", help="the old run; with --table its column"
     )
     sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
     sub.add_argument(
         "--to-judge", type=int, metavar="N",
-        help="print the N documents whose judgement could change the difference most, of --query or of all queries",
+        help="print the N documents whose judgment could change the difference most, of --query or of all queries",
     )  # fmt: skip
     _add_format(sub)
 
@@ -158,7 +158,7 @@ def _add_data(
     sub: argparse.ArgumentParser,
     metrics: list[str],
     files: str = "QRELS RUN",
-    text_of_files: str = "judgements, then a run or several",
+    text_of_files: str = "judgments, then a run or several",
 ) -> None:
     sub.add_argument("files", nargs="*", metavar=files, help=text_of_files)
     text = (
@@ -178,7 +178,7 @@ def _add_data(
     group.add_argument("--duplicates", choices=["raise", "first", "nonrelevant"], default="raise",
                        help="a document that is in a query twice: an error, its first place alone, or its other places "
                        "as not relevant (default: raise)")  # fmt: skip
-    group = sub.add_argument_group("runs and judgements")
+    group = sub.add_argument_group("runs and judgments")
     group.add_argument("--value", metavar="COLUMN",
                        help="column of the grades of QRELS that are a table; false: each row is relevant")  # fmt: skip
     group.add_argument("--run-format", choices=["scores", "ranks"],
@@ -191,7 +191,7 @@ def _add_data(
     group.add_argument("-M", "--max-documents", type=int, metavar="N",
                        help="read the first N documents of each query; with --convention trec_eval")  # fmt: skip
     group.add_argument("--missing-from-qrels", choices=TREATMENTS,
-                       help="queries of a run without judgements (default: drop)")  # fmt: skip
+                       help="queries of a run without judgments (default: drop)")  # fmt: skip
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
     group.add_argument("--document-of", metavar="FILE",
                        help="lines of a chunk and its document; runs rank chunks, QRELS has documents")  # fmt: skip

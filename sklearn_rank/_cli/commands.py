@@ -23,7 +23,7 @@ from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY, Metric
-from sklearn_rank._metric.notation import labelled
+from sklearn_rank._metric.notation import labeled
 from sklearn_rank._metric.run_means import between_runs
 from sklearn_rank._misuse.check import Finding, collected_findings, report
 from sklearn_rank._misuse.entry_points import COMMAND
@@ -129,7 +129,7 @@ def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
 
 def _heading(options: argparse.Namespace, metric: str) -> str:
     """Name of a metric in a table; trec_eval's names stay as they are."""
-    return metric if options.convention == "trec_eval" else labelled(metric)
+    return metric if options.convention == "trec_eval" else labeled(metric)
 
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:

@@ -138,7 +138,7 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
 
 
 def runs_of(options: argparse.Namespace) -> list[str]:
-    """Names of the systems: files after the judgements, columns of scores, or A of A=RUN."""
+    """Names of the systems: files after the judgments, columns of scores, or A of A=RUN."""
     return [*_systems_of(options)]
 
 
@@ -155,7 +155,7 @@ def _systems_of(options: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def _given(options: argparse.Namespace) -> list[str]:
-    """Run arguments: files after the judgements, or columns of scores of a table."""
+    """Run arguments: files after the judgments, or columns of scores of a table."""
     return [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
 
 
@@ -296,7 +296,7 @@ def _systems(
         yield from ((*read, False) for read in _of_table(options))
         return
     if len(options.files) < 2:
-        raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
+        raise ValueError("Judgments and at least one run must be given, or --table. See --help.")
     _refuse(options, OF_TABLES, "names a column of a --table; pass --table, too")
     _refuse_twice(options.files)
     if options.max_documents is not None and options.convention != "trec_eval":
@@ -406,7 +406,7 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
     if options.files:
         how = f" Columns of scores: --y-score {' --y-score '.join(options.files)}."
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.{how}")
-    _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
+    _refuse(options, OF_RUNS, "is for runs with judgments; the rows of a table are joined already")
     # The empty string is a valid column name.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid

@@ -507,7 +507,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         -----
         If a metric is a sum over documents, such as DCG, nDCG, RBP, precision and recall, the contribution of a
         document is its term, so contributions sum to the difference. Other metrics, such as MAP and MRR, are recomputed
-        without each document, in both lists and in the judgements: the contribution is the difference with the document
+        without each document, in both lists and in the judgments: the contribution is the difference with the document
         minus the difference without it. Such contributions need not sum to the difference. With ties, ranks and
         contributions are expectations over the orders of tied documents, like the metric.
 
@@ -535,7 +535,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
     @described_as(explain)
     @named_arguments
     def to_judge(self, n: int = 10, *, new: str, old: str, metric: str | None = None) -> Table:
-        """Return unjudged documents of all queries whose judgement could change the difference most.
+        """Return unjudged documents of all queries whose judgment could change the difference most.
 
         Parameters
         ----------
@@ -718,7 +718,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
 
     def _notes_on_evidence(self) -> list[str]:
-        """Notes on metrics without information, and on means without queries that the judgements determine."""
+        """Notes on metrics without information, and on means without queries that the judgments determine."""
         from sklearn_rank.stats._paired_test import means_without_settled, note_without_settled
 
         first, several = next(iter(self.results.values())), len(self.results) > 1

@@ -1,4 +1,4 @@
-"""Check the labels for one metric: their range, missing judgements, entries in a table of gains.
+"""Check the labels for one metric: their range, missing judgments, entries in a table of gains.
 
 Checks that hold for all metrics come before, in `check`.
 """
@@ -21,20 +21,20 @@ def check_labels(
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
-            f"{queries.names.label} of {function_name} must not contain {what} (a document without a judgement) "
+            f"{queries.names.label} of {function_name} must not contain {what} (a document without a judgment) "
             "unless unjudged='nonrelevant' or unjudged='drop' says how to read it. "
             f"Got {missing.sum()} NaN, the first in {queries.names.place} {queries.grouping.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.has_subtopics)
     if queries.summary.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
-            f"unjudged={echo(unjudged)} reads documents without a judgement as label 0, so min_relevance must be "
+            f"unjudged={echo(unjudged)} reads documents without a judgment as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
     (lowest, highest), (what, _, place) = queries.summary.label_range, queries.names
     if low is not None and lowest < low:
         row = queries.grouping.first_row(queries.label < low)
-        hint = " negative='unjudged' reads a negative label as a document without a judgement." * (low == 0)
+        hint = " negative='unjudged' reads a negative label as a document without a judgment." * (low == 0)
         hint += " Padding is left out by mask=." * queries.grouping.row_is_query
         hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
         raise ValueError(

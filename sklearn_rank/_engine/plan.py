@@ -26,7 +26,7 @@ from sklearn_rank._engine.primitives import (
     AT_RANKS,
     CASCADE,
     CASCADE_UPWARDS,
-    CENTRED_RANKS,
+    CENTERED_RANKS,
     COUNT_ROWS,
     CUMSUM,
     LOOK_UP,
@@ -218,7 +218,7 @@ class RecordedOrder:
     def apply(self, call: Call) -> Recorded:
         """Record a primitive."""
         primitive, x, y = call.primitive, call.x, call.y
-        if primitive in (PAIRS, CENTRED_RANKS):
+        if primitive in (PAIRS, CENTERED_RANKS):
             if self.axis is Axis.IDEAL:
                 raise NotRecorded
             x = None if isinstance(x, OfScore) else x.looked_up() if isinstance(x, OfGrade) else x
@@ -507,7 +507,7 @@ class BoundProgram:
             lists: Any = best if entry.is_ideal else order
             step: Callable[[], object]
             if isinstance(call, Call):
-                if call.primitive in (PAIRS, CENTRED_RANKS):
+                if call.primitive in (PAIRS, CENTERED_RANKS):
                     order.read_all_ties()
                 step, out = call.bind(
                     lists,

@@ -45,7 +45,7 @@ CASCADE_UPWARDS = Primitive(kernels.KERNEL_CASCADE_UPWARDS)
 PAIRS = Primitive(kernels.KERNEL_PAIRS, 4)
 """Pairs of items: ranked as x is, the other way, tied in score alone, and in x alone."""
 
-CENTRED_RANKS = Primitive(kernels.KERNEL_CENTRED_RANKS)
+CENTERED_RANKS = Primitive(kernels.KERNEL_CENTERED_RANKS)
 """Rank of each item by x less the mean rank of its query; without x by what the list is in the order of."""
 
 LOOK_UP = Primitive(kernels.KERNEL_LOOK_UP)
@@ -101,7 +101,7 @@ class Call(NamedTuple):
         y, y_by_grade = _values(array_of(self.y))
         # The kernel reads both by grade or both by item.
         assert self.primitive != MEANS or x_by_grade == y_by_grade
-        sorts = self.primitive in (PAIRS, CENTRED_RANKS)
+        sorts = self.primitive in (PAIRS, CENTERED_RANKS)
         step = kernels.Step(
             self.primitive.kernel, lists, x=x, x_by_grade=x_by_grade, y=y, y_by_grade=y_by_grade,
             by_rank=self.by_rank, over_rank=self.over_rank, cutoffs=self.cutoffs, of_query=array_of(self.of_query),

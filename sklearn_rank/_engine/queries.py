@@ -182,7 +182,7 @@ class Queries(Data):
     @property
     def best_first(self) -> Queries:
         """The same queries with the label as the score of all documents that have a rank; the others stay without."""
-        # A document without a judgement is not relevant, where it is not left out.
+        # A document without a judgment is not relevant, where it is not left out.
         score = np.nan_to_num(self.label, nan=0.0)
         seen = DataSummary(
             has_unretrieved=self.summary.has_unretrieved, scores_are_whole=False,

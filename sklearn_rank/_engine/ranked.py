@@ -17,7 +17,7 @@ from sklearn_rank._engine.primitives import (
     AT_RANKS,
     CASCADE,
     CASCADE_UPWARDS,
-    CENTRED_RANKS,
+    CENTERED_RANKS,
     CUMSUM,
     JOINT,
     MEANS,
@@ -222,10 +222,10 @@ class Ranked:
         counts = self._apply(PAIRS, self.label)
         return Pairs(*[counts[:, i : i + 1] for i in range(4)])
 
-    def centred_ranks(self, x: ArrayLike) -> Array:
+    def centered_ranks(self, x: ArrayLike) -> Array:
         """Rank of each item by `x`, highest first, minus the mean rank of its query; equal items share a mean rank."""
-        self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
-        return self._apply(CENTRED_RANKS, x)
+        self._refuse_ties_at_the_cutoff("centered_ranks() of a formula")
+        return self._apply(CENTERED_RANKS, x)
 
     def _apply(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
         result: Array = self._order.apply(Call(primitive, x, y, **operands))

@@ -1,4 +1,4 @@
-"""Sparse input: short retrieved lists and sparse relevance judgements."""
+"""Sparse input: short retrieved lists and sparse relevance judgments."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Grades(ABC):
         return label[:n_listed], DocumentsWithoutRow.groups(*groups, n_queries, depth=depth, ranked=ranked)
 
 
-class Judgements(Grades):
+class Judgments(Grades):
     """Grades from a sparse matrix of them, which is asked for in slices of rows; 0 where it has no entry."""
 
     def __init__(self, rows: Callable[[slice], Any], n_documents: int) -> None:
@@ -202,7 +202,7 @@ def check_sparse(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None, exclude: Any = None,
 ) -> LazyQueries:  # fmt: skip
-    """Check sparse judgements and their scores, sparse or not, a row a query.
+    """Check sparse judgments and their scores, sparse or not, a row a query.
 
     Entries of the matrix `exclude` are no documents.
     """
@@ -216,7 +216,7 @@ def check_sparse(
     out = None if exclude is None else exclusion_matrix(exclude, label.shape)
     if out is not None and (relevant := label > 0).nnz and relevant.multiply(out).nnz == relevant.nnz:
         raise ValueError(NONE_LEFT)
-    grades = Judgements((label if out is None else _without(label, out)).__getitem__, n_documents)
+    grades = Judgments((label if out is None else _without(label, out)).__getitem__, n_documents)
     if not sparse.issparse(scores):
         if out is not None:
             scores = np.where(out.toarray(), -np.inf, scores)

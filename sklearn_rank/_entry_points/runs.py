@@ -1,4 +1,4 @@
-"""Metrics of runs and judgements with document ids."""
+"""Metrics of runs and judgments with document ids."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from sklearn_rank.io import RankingData, join
 from sklearn_rank.io._documents import DocumentOf
 from sklearn_rank.io._entries import Entries, QueryIds
 from sklearn_rank.io._join import join_for
-from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
+from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index
 
 
 @named_arguments
 @described_as(join, column_arguments)
 def evaluate_run(
-    judgements: JudgementsLike,
+    judgments: JudgmentsLike,
     run: RunLike,
     *,
     metrics: MetricsLike = DEFAULT_METRICS,
@@ -49,11 +49,11 @@ def evaluate_run(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Compute metrics of a run, matching its documents with judgements by their ids.
+    """Compute metrics of a run, matching its documents with judgments by their ids.
 
     Parameters
     ----------
-    judgements : mapping, table, Entries or ranx.Qrels
+    judgments : mapping, table, Entries or ranx.Qrels
         ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; a table as in PyTerrier,
         ir_measures or BEIR, with columns such as qid, docno and label; or a result of `sklearn_rank.io.read_qrels`.
     run : mapping, table, Entries or ranx.Run
@@ -69,14 +69,14 @@ def evaluate_run(
     clusters : mapping of query to value, default=None
         Cluster of each query, such as a user or a session; intervals and tests of the result account for clusters.
     missing_from_run : {"zero", "drop", "raise"}, default=None
-        How to treat queries of the judgements that the run lacks: keep them, so that metrics count them as zero; leave
+        How to treat queries of the judgments that the run lacks: keep them, so that metrics count them as zero; leave
         them out; or raise an error. None: "zero", with a warning that counts them.
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
-        How to treat queries of the run without judgements, with the same options. None: "drop", with a warning that
+        How to treat queries of the run without judgments, with the same options. None: "drop", with a warning that
         counts them.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
         How to treat unjudged documents of the run: count them as not relevant, leave them out, or (None) raise an
-        error. Metrics for incomplete judgements, such as bpref, treat them by their own rules, and so does a metric
+        error. Metrics for incomplete judgments, such as bpref, treat them by their own rules, and so does a metric
         whose name sets this keyword.
     **keywords
         Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it; a keyword in a
@@ -87,35 +87,35 @@ def evaluate_run(
     Returns
     -------
     Evaluation
-        Queries in the order of the judgements, then queries only in the run, if they are kept. ``result.qid`` holds the
+        Queries in the order of the judgments, then queries only in the run, if they are kept. ``result.qid`` holds the
         ids.
 
     Raises
     ------
     ValueError
-        If run and judgements have no query in common or have ids of different types, a list has a document twice, a
+        If run and judgments have no query in common or have ids of different types, a list has a document twice, a
         score or a grade is not finite, or a keyword has a bad value.
     TypeError
-        If judgements or run have another form, or a score is not a number.
+        If judgments or run have another form, or a score is not a number.
 
     Warns
     -----
     RankingWarning
-        If a query is missing on one side and the keyword for it is None; if run and judgements seem to be swapped; if
-        run and judgements have almost no documents in common for several queries; or if ids have two types.
+        If a query is missing on one side and the keyword for it is None; if run and judgments seem to be swapped; if
+        run and judgments have almost no documents in common for several queries; or if ids have two types.
 
     Notes
     -----
-    `sklearn_rank.io.join` of the same run and judgements returns the rows and counts the matches.
+    `sklearn_rank.io.join` of the same run and judgments returns the rows and counts the matches.
 
     Examples
     --------
     Query "q1" has its relevant document at rank 2, query "q2" at rank 1:
 
     >>> from sklearn_rank import evaluate_run
-    >>> judgements = {"q1": {"a": 1, "b": 0}, "q2": {"b": 1}}
+    >>> judgments = {"q1": {"a": 1, "b": 0}, "q2": {"b": 1}}
     >>> run = {"q1": {"b": 0.9, "a": 0.8}, "q2": {"b": 0.7, "a": 0.6}}
-    >>> evaluate_run(judgements, run, metrics=["mrr", "p@1"]).mean()
+    >>> evaluate_run(judgments, run, metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
 
     The same with sets and lists:
@@ -134,7 +134,7 @@ def evaluate_run(
     clusters = _mapping_by_query("clusters", clusters)
     with collected_findings() as seen:
         data = join_for(
-            "evaluate_run", judgements, run,
+            "evaluate_run", judgments, run,
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
             missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, negative="unjudged",
             duplicates=duplicates, exclude=exclude, document_of=document_of, aggregate=aggregate, **reading,
@@ -230,6 +230,6 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
     if of_run or of_qrels:
         unsaid = " and ".join(["missing_from_run="] * bool(of_run) + ["missing_from_qrels="] * bool(of_qrels))
         warn_caller(
-            f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
+            f"Run and judgments do not have the same queries. {data.missing_queries().capitalize()}. "
             f"Pass {unsaid} with 'zero', 'drop' or 'raise' to choose and to silence this warning."
         )

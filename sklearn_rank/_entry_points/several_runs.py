@@ -17,7 +17,7 @@ from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
 def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = None, qid: Any = None) -> dict[str, Any]:
     """Return systems by name: a list with one dimension more than a system becomes `Runs`; others are unchanged.
 
-    `data` holds labels, judgements or a table; `y_true` holds labels or a column of the table.
+    `data` holds labels, judgments or a table; `y_true` holds labels or a column of the table.
 
     Raises
     ------

@@ -45,7 +45,7 @@ Systems = tuple[dict[str, Evaluation], dict[str, Array]]
 HOW_TO_CALL = (
     "compare_systems takes labels and a dict of the scores of each system, "
     "compare_systems(y_true, {'bm25': scores, 'lgbm': scores}, qid=qid); a table and the columns of scores, "
-    "compare_systems(data, ['bm25', 'lgbm']); judgements and a dict of runs; or a dict of results of evaluate, "
+    "compare_systems(data, ['bm25', 'lgbm']); judgments and a dict of runs; or a dict of results of evaluate, "
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
 """How to call `compare_systems`, for errors about the form of the arguments."""
@@ -78,13 +78,13 @@ def compare_systems(
 
     Parameters
     ----------
-    data : array-like, table, judgements, dict of str to Evaluation, or Comparison
-        Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_table`; judgements
+    data : array-like, table, judgments, dict of str to Evaluation, or Comparison
+        Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_table`; judgments
         for `evaluate_run`; or existing results by the names of the systems. With results, only the arguments
         `baseline`, `test` and `correction` are allowed.
     y_score : dict, list of str or frame
         The scores of each system by its name, like `y_score` of `evaluate`, or a frame with a column for each system.
-        With a table, the column of each system by its name, or a list of columns. With judgements, the run of each
+        With a table, the column of each system by its name, or a list of columns. With judgments, the run of each
         system, like `run` of `evaluate_run`. A list as a value of the dict holds several runs of a system, for example
         with different seeds: ``{"A": [run1, run2, run3], "B": run4}``. The value of a query is then its mean over the
         runs.
@@ -157,12 +157,12 @@ def compare_systems(
     ...     table, ["bm25", "reranked"], metrics="mrr"
     ... ).summary() == report.summary()
     True
-    >>> judgements = {"a": {"d1": 1, "d2": 0}, "b": {"d3": 0, "d4": 1}}
+    >>> judgments = {"a": {"d1": 1, "d2": 0}, "b": {"d3": 0, "d4": 1}}
     >>> runs = {
     ...     "bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]},
     ...     "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]},
     ... }
-    >>> compare_systems(judgements, runs, metrics="mrr").summary() == report.summary()
+    >>> compare_systems(judgments, runs, metrics="mrr").summary() == report.summary()
     True
     """
     ON_MISUSE.check("on_misuse", on_misuse, "compare_systems")
@@ -300,14 +300,14 @@ def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
         )
 
 
-def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
-    """Whether the data are judgements and runs, with documents by query."""
-    if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
+def _are_runs(judgments: Any, systems: Mapping[str, Any]) -> bool:
+    """Whether the data are judgments and runs, with documents by query."""
+    if hint_for(judgments) == RUN_HINT and not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems needs runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got a single run, or systems without queries: {echo(systems)}."
         )
-    return hint_for(judgements) == RUN_HINT or any(
+    return hint_for(judgments) == RUN_HINT or any(
         hint_for(run) == RUN_HINT or has_documents(run, "run") for run in systems.values()
     )
 
@@ -393,7 +393,7 @@ def _of_columns(
     return found
 
 
-def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
+def _of_runs(judgments: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
     """Evaluate systems with a run each; raise if their evaluated queries differ.
 
     Raises
@@ -402,20 +402,20 @@ def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems
         As `evaluate_run`, with the name of the system.
     """
     results = {}
-    judgements = from_rows(judgements, "judgements", common.get("duplicates", "raise"))
+    judgments = from_rows(judgments, "judgments", common.get("duplicates", "raise"))
     with findings_of_systems(SYSTEMS) as seen:
         for name, run in runs.items():
             with collected_findings() as seen[name]:
-                results[name] = _of_run(name, judgements, run, common)
+                results[name] = _of_run(name, judgments, run, common)
     return align_results(results, "compare_systems"), {}
 
 
-def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
+def _of_run(name: str, judgments: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
     """Evaluate a run; add the name of the system to errors and warnings."""
     about = f"This is about the system {echo(name)}."
     with collected_warnings() as messages:
         try:
-            result = evaluate_run(judgements, run, **common)
+            result = evaluate_run(judgments, run, **common)
         except UnknownKeyword:
             raise
         except (TypeError, ValueError) as error:

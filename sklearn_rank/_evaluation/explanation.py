@@ -1,4 +1,4 @@
-"""Explain why two systems differ: contributions of documents, and documents whose judgement could matter most."""
+"""Explain why two systems differ: contributions of documents, and documents whose judgment could matter most."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, part
-from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableReport, markdown_text, printable, shorten
+from sklearn_rank._utils.table import LabeledName, PartlyPrinted, Table, TableReport, markdown_text, printable, shorten
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_SHOWN = 20
@@ -274,7 +274,7 @@ def _is_judged(label: Array, spec: MetricSpec) -> NDArray[np.bool_]:
 
 
 def _to_judge(label: Array, first: Array, spec: MetricSpec) -> NDArray[np.bool_]:
-    """Whether documents have no judgement and a rank down to the cutoff."""
+    """Whether documents have no judgment and a rank down to the cutoff."""
     return (first <= spec.depth) & ~_is_judged(label, spec)
 
 
@@ -359,7 +359,7 @@ class Explanation(TableReport, Saveable):
         return Table(columns, tuple((name, grade, _YES[bool(known)], *more) for name, grade, known, *more in cells))
 
     def to_judge(self, n: int = 10) -> Table:
-        """Return the unjudged documents whose judgement could change the difference most.
+        """Return the unjudged documents whose judgment could change the difference most.
 
         Parameters
         ----------
@@ -472,7 +472,7 @@ def _rank_columns(names: tuple[str, str]) -> tuple[str, str]:
     """Names of the columns of ranks, which are shortened where they are printed."""
     shown = [shorten(name, NAME_WIDTH) for name in names]
     old, new = shown if shown[0] != shown[1] else ("old", "new")
-    return LabelledName(f"rank {names[0]}", f"rank {old}"), LabelledName(f"rank {names[1]}", f"rank {new}")
+    return LabeledName(f"rank {names[0]}", f"rank {old}"), LabeledName(f"rank {names[1]}", f"rank {new}")
 
 
 def _fitted(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> Table:
@@ -550,7 +550,7 @@ def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
 
 
 def documents_to_judge(source: Source, n: int) -> Table:
-    """Documents of all queries whose judgement could change the mean difference most."""
+    """Documents of all queries whose judgment could change the mean difference most."""
     COUNT.check("n", n, "to_judge")
     result, _ = source.results
     if (average := result.average[source.metric]) != "macro":

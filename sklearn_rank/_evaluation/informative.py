@@ -1,4 +1,4 @@
-"""Which queries of results can tell systems apart, and how many cannot because their judgements fix the value."""
+"""Which queries of results can tell systems apart, and how many cannot because their judgments fix the value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_rank._misuse.nothing import Nothing, ValuesOfSystem, nothing_in
 def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:
     """Whether the value of a query can tell systems apart, by metric of an evaluation.
 
-    It cannot if the judgements alone fix it, or if it is 0 because no relevant document was reached. Where 0 is best,
+    It cannot if the judgments alone fix it, or if it is 0 because no relevant document was reached. Where 0 is best,
     and where values are the user's own, only labels say it; without labels all values can.
     """
     found = {}
@@ -33,7 +33,7 @@ def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:
 
 
 def counts_of(result: Any) -> dict[str, QueryCounts]:
-    """Number of queries, of those without a value, and of those whose judgements alone fix it, by metric."""
+    """Number of queries, of those without a value, and of those whose judgments alone fix it, by metric."""
     n_settled = {name: int(np.count_nonzero(settled)) for name, settled in result.settled.items()}
     return {
         name: QueryCounts(len(result.qid), n_undefined, n_settled.get(name))

@@ -1,4 +1,4 @@
-"""The data behind a result: kept, so that it can be ranked again, or summarised."""
+"""The data behind a result: kept, so that it can be ranked again, or summarized."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ CHECKED_ROWS = 1000
 """Rows that tell whether labels were changed."""
 
 LEAST_NOT_RELEVANT = 0.05
-"""Share of judged documents with a label of 0 or below where judgements do not just name relevant documents."""
+"""Share of judged documents with a label of 0 or below where judgments do not just name relevant documents."""
 
 DocumentsOfRows = Callable[[Index], NDArray[Any]]
 """Ids of the documents of some rows of the input."""
 
 
 Settled = Mapping[str, NDArray[np.bool_]]
-"""Whether the judgements of a query alone fix its value, by metric."""
+"""Whether the judgments of a query alone fix its value, by metric."""
 
 
 class RowsOfQueries(NamedTuple):
@@ -98,7 +98,7 @@ class KeptData(Protocol):
         """What the data show that the values do not."""
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
-        """Queries whose judgements alone fix the value of a metric, as far as that is known."""
+        """Queries whose judgments alone fix the value of a metric, as far as that is known."""
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:
         """Share of the documents of each query that are judged, down to the cutoff of each metric; {} if unknown."""
@@ -159,7 +159,7 @@ class RankedData:
     scores_checksum : int or None
         Checksum of scores, which may be an array of the user.
     known_settled : dict of str to ndarray of shape (n_queries,) or None
-        Queries whose judgements alone fix the value of a metric, where they were computed with the metrics.
+        Queries whose judgments alone fix the value of a metric, where they were computed with the metrics.
     """
 
     queries: Queries | LazyQueries
@@ -227,7 +227,7 @@ class RankedData:
         )
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
-        """Queries whose judgements alone fix the value of a metric, as far as that is known."""
+        """Queries whose judgments alone fix the value of a metric, as far as that is known."""
         known = settled_by_values(specs, values) | dict(self.known_settled or {})
         others = {name: other for name, other in other_metrics(specs).items() if name not in known}
         if others and isinstance(self.queries, Queries) and not self._labels_were_changed():
@@ -258,7 +258,7 @@ class RankedData:
 
     @cached_property
     def judges_both(self) -> bool:
-        """Whether some of the judged documents are not relevant, and judgements do not just name relevant ones."""
+        """Whether some of the judged documents are not relevant, and judgments do not just name relevant ones."""
         if isinstance(self.queries, LazyQueries) or self.queries.has_subtopics:
             return False
         label = self.queries.row_label
@@ -352,7 +352,7 @@ class DataCounts:
     ranking_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the ranked list of each query; None if unknown.
     known_settled : dict of str to ndarray of shape (n_queries,) or None
-        Queries whose judgements alone fix the value of a metric; None: as far as the values say it.
+        Queries whose judgments alone fix the value of a metric; None: as far as the values say it.
     known_remarks : tuple of str
         What a table says of the data.
     cut_at : int or None
@@ -378,7 +378,7 @@ class DataCounts:
         return self.known_remarks
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
-        """Queries whose judgements alone fix the value of a metric, as far as that is known."""
+        """Queries whose judgments alone fix the value of a metric, as far as that is known."""
         return settled_by_values(specs, values) if self.known_settled is None else self.known_settled
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:

@@ -103,8 +103,8 @@ def prepare(
         shape = shape[:1]
     elif mask is not None:
         rows = np.flatnonzero(as_mask(mask, shape))
-    labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
+    labeled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
     return PreparedMetrics(
-        data, specs, shape=shape, rows=rows, labelled=labelled, is_single=is_single_metric(metrics),
+        data, specs, shape=shape, rows=rows, labeled=labeled, is_single=is_single_metric(metrics),
         door=PREPARE,
     )  # fmt: skip

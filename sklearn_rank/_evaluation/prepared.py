@@ -56,7 +56,7 @@ class PreparedMetrics:
         *,
         shape: tuple[int, ...] | None = None,
         rows: Index | None = None,
-        labelled: Mapping[str, RowLabels] = NO_LABELS,
+        labeled: Mapping[str, RowLabels] = NO_LABELS,
         is_single: bool = False,
         door: Door | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class PreparedMetrics:
         # Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
         self._rows = self._data.grouping.origin.rows if rows is None else rows
         # Arguments that had labels, which scores with labels must have too.
-        self._labelled = dict(labelled)
+        self._labeled = dict(labeled)
         self._is_single, self._door = is_single, door
         self._bind()
 
@@ -185,9 +185,9 @@ class PreparedMetrics:
 
     def _check_labels(self, y_score: Any) -> None:
         """Refuse scores whose rows or columns have other labels than `y_true`."""
-        check_rows(**self._labelled, y_score=y_score)
-        if "y_true" in self._labelled and len(self._shape) == 2:
-            check_columns(self._labelled["y_true"], y_score, "y_score")
+        check_rows(**self._labeled, y_score=y_score)
+        if "y_true" in self._labeled and len(self._shape) == 2:
+            check_columns(self._labeled["y_true"], y_score, "y_score")
         # Another number of rows is refused later, by its shape.
         if queries_in(y_score) is None or len(labels_of(y_score)) != self._shape[0]:
             return

@@ -42,7 +42,7 @@ from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
-from sklearn_rank._metric.notation import labelled
+from sklearn_rank._metric.notation import labeled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo
@@ -85,7 +85,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         Share of judged documents of each query, down to the cutoff of each metric; NaN without a retrieved document.
         Empty if unknown: for batches, given values and sparse matrices.
     settled : dict of str to ndarray of shape (n_queries,)
-        Whether the judgements of a query determine its value for any ranking, for example without a relevant document;
+        Whether the judgments of a query determine its value for any ranking, for example without a relevant document;
         only metrics for which this is known.
     run_means : dict of str to tuple of float
         Mean of each run by metric, if the result is the mean of several runs of a system, see `of_runs`; otherwise
@@ -215,7 +215,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
 
     @cached_property
     def settled(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether the judgements of a query determine its value, by metric, if known."""
+        """Whether the judgments of a query determine its value, by metric, if known."""
         return dict(self._kept_data.settled(self._specs, self._metric_values))
 
     tells = cached_property(tells_of)
@@ -624,7 +624,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         for name, n_tied in self.n_tied.items():
             if specs[name].metric.takes("ties", "worst"):
                 extremes = data.means_with_ties(specs[name], ("worst", "best"), self.weight)
-                rows.append((labelled(name), means[name], *extremes, n_tied))
+                rows.append((labeled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
     def to_dict(self, *, prefix: str = "") -> dict[str, float]:
@@ -733,7 +733,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
             {name: test.n_segments for name, test in tests.items()},
             Table(
                 ("metric", *MACRO_COLUMNS),
-                tuple((labelled(name), *row) for name, (_, row) in both.items()),
+                tuple((labeled(name), *row) for name, (_, row) in both.items()),
                 note=note_of_rates(self, names),
             ),
             note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())], constant),
@@ -796,7 +796,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
         order = order[: np.count_nonzero(~np.isnan(values))][:n]
         rows = zip(self.qid[order].tolist(), values[order].tolist(), strict=True)
-        return Table(("qid", labelled(metric)), tuple(rows))
+        return Table(("qid", labeled(metric)), tuple(rows))
 
     def summary(self, confidence_level: float = 0.95) -> Table:
         """Return a table of the means with confidence intervals.
@@ -814,7 +814,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
             has no width, because every query has the same value.
         """
         intervals = interval_cells(self.confidence_interval(confidence_level))
-        rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
+        rows = ((labeled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
@@ -863,7 +863,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
         kept = {} if self._kept_references is None else self._kept_references._asdict()
         known = {kind: means_of(kept[kind], self.weight) for kind in ("chance", "best") if kind in kept}
         rows = (
-            (labelled(name), mean, *(means.get(name) for means in known.values()), self.n_undefined[name])
+            (labeled(name), mean, *(means.get(name) for means in known.values()), self.n_undefined[name])
             for name, mean in self.mean().items()
         )
         return [Table(("metric", "mean", *known, "undefined"), tuple(rows))]

@@ -96,7 +96,7 @@ def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDA
 
 
 def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) -> E:
-    """A result of given values with what was saved of its judgements, its ranked lists and its runs."""
+    """A result of given values with what was saved of its judgments, its ranked lists and its runs."""
     known: dict[str, Any] = {}
     if "judges_both" in words:
         known |= {"known_judged": given_shares(words, arrays), "judges_both": words["judges_both"]}

@@ -31,7 +31,7 @@ WITHOUT_RELEVANT = frozenset({NO_RELEVANT, "an ideal DCG of zero", "an ideal ERR
 
 
 class QueryCounts(NamedTuple):
-    """Queries behind a mean, those without a value, and those whose judgements alone fix the value, if known.
+    """Queries behind a mean, those without a value, and those whose judgments alone fix the value, if known.
 
     `counts_as` is what the latter count as, NaN if they are left out; None: as the metric says.
     """

@@ -147,7 +147,7 @@ NOT_HERE: dict[str, str] = {
     ),
     r"official|set|all_trec": f"is a set of measures, {PRINTED}",
     r"num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)": f"is a count, {PRINTED}; it has no mean",
-    r"unj[._]\d+": f"is the share of the first k without a judgement, {PRINTED}: 1 - judged@k if the list is as long",
+    r"unj[._]\d+": f"is the share of the first k without a judgment, {PRINTED}: 1 - judged@k if the list is as long",
     r"Rprec_mult[._].*": f"is precision at a multiple of R, {PRINTED}",
     r"set_map": f"is the product of set_precision and set_recall, {PRINTED}",
     r"set_relative_P": f"is the hits over the most that a list as long could hold, {PRINTED}: recall_at_k_score with "
@@ -156,7 +156,7 @@ NOT_HERE: dict[str, str] = {
     r"utility(?:[._].*)?": f"is a sum of counts with coefficients, {PRINTED}",
     r"binG": f"is an experiment that only trec_eval has, {PRINTED}",
     r"G(?:[._].*)?|Rndcg(?:[._].*)?|ndcg_rel(?:[._].*)?|yaap": "is an experiment that only trec_eval has",
-    r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgements of several people, which "
+    r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgments of several people, which "
     "labels of documents are not",
     r"runid|relstring(?:[._].*)?": "is a word, not a number",
     r"n?dcg\..*|n?dcg_\d.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",

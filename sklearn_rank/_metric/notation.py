@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sklearn_rank._utils.table import LabelledName
+from sklearn_rank._utils.table import LabeledName
 
 _NAME_OF_MEASURE = re.compile(r"\s*(?P<name>[\w-]+)\s*(?=$|[(@])", re.ASCII)
 
@@ -96,6 +96,6 @@ def display_name(name: str) -> str:
     return NOTATION[match["name"].lower()] + name[match.end() :].rstrip()
 
 
-def labelled(name: str) -> LabelledName:
+def labeled(name: str) -> LabeledName:
     """Name of a metric for a table, which programs read as it is and people as `display_name` writes it."""
-    return LabelledName(name, display_name(name))
+    return LabeledName(name, display_name(name))

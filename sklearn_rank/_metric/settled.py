@@ -1,4 +1,4 @@
-"""Queries whose judgements fix the value of a metric for every ranking, such as queries without a relevant document."""
+"""Queries whose judgments fix the value of a metric for every ranking, such as queries without a relevant document."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ UNEQUAL_LABELS = "unequal labels"
 
 
 def settled_as_metric(spec: MetricSpec) -> MetricSpec | None:
-    """Metric that is undefined where the judgements of a query alone fix the value of this one; None if unknown.
+    """Metric that is undefined where the judgments of a query alone fix the value of this one; None if unknown.
 
     It is the metric itself where that is undefined without a relevant document, or without a pair of unequal labels.
-    The values of pointwise errors depend on scores, so no judgement fixes them.
+    The values of pointwise errors depend on scores, so no judgment fixes them.
     """
     entry, keywords = spec.metric, {name: spec[name] for name in ("unjudged", "negative")}
     if not entry.is_built_in or entry.subtopics:

@@ -72,7 +72,7 @@ def precision_at_multiple(text: str) -> CountFormula:
 
 
 def unjudged(text: str) -> CountFormula:
-    """Share of the first k documents without a judgement; a shorter list counts as filled with judged ones."""
+    """Share of the first k documents without a judgment; a shorter list counts as filled with judged ones."""
     return lambda r: (r.cumsum(1 - r.judged, weight=r.rank <= int(text)), float(text))
 
 

@@ -54,7 +54,7 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
         given, other = ("rise", "False") if higher_is_nearer else ("fall", "True")
         yield Finding(
             FALLING,
-            f"Neighbours come nearest first, and distances {given} in every row: pass higher_is_nearer={other}, or "
+            f"Neighbors come nearest first, and distances {given} in every row: pass higher_is_nearer={other}, or "
             "sort each row.",
         )
 

@@ -21,7 +21,7 @@ SCORER = Door(
 EVALUATE = Door("evaluate", KINDS_OF_ROWS + " queries")
 TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries ranks")
 RUN = Door(
-    "evaluate_run", "labels grades scores retrieved ids qid queries runs ranks", words=("the judgements", "the run")
+    "evaluate_run", "labels grades scores retrieved ids qid queries runs ranks", words=("the judgments", "the run")
 )
 PREPARE = Door("prepare, PreparedMetrics", KINDS_OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")

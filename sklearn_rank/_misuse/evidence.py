@@ -521,10 +521,10 @@ def _correlations(label: Array, score: Array, counts: NDArray[np.bool_], groupin
     """Correlation over the counted documents of each list; not finite if labels or scores are constant."""
     n, sizes, total = np.maximum(grouping.reduce(counts.astype(np.float64)), 1.0), grouping.sizes, grouping.reduce
 
-    def centred(x: Array) -> Array:
+    def centered(x: Array) -> Array:
         x = np.where(counts, x, 0.0)
         return np.where(counts, x - np.repeat(total(x) / n, sizes), 0.0)
 
     with np.errstate(all="ignore"):
-        label, score = centred(label), centred(score)
+        label, score = centered(label), centered(score)
         return np.asarray(total(label * score) / np.sqrt(total(label**2) * total(score**2)))

@@ -28,7 +28,7 @@ MOST_COMPARED, SAMPLED_IDS = 2**10, 16
 """Number of compared ids on each side, and number of ids to test for suffixes."""
 
 LEAST_LISTS, LOOKED_AT_LISTS, SAMPLED_DOCUMENTS, MOST_JUDGED = 5, 32, 10, 2**17
-"""Lists of another query, examined lists, documents of each, and judgements to search."""
+"""Lists of another query, examined lists, documents of each, and judgments to search."""
 
 LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
 """Repeated queries, their distinct lists of labels, and distinct values of an attribute that may include -1."""
@@ -98,7 +98,7 @@ def another_spelling(ours: Sequence[Any], theirs: Sequence[Any], what: str) -> I
 def lists_of_another_query(
     lists: Sequence[Sequence[Any]], judged: Sequence[Any], query: Sequence[int]
 ) -> Iterator[Finding]:
-    """Lists whose documents are not judged for their query but all for another; `query` is of the judgements."""
+    """Lists whose documents are not judged for their query but all for another; `query` is of the judgments."""
     listed, judged_for = {one for documents in lists for one in documents}, dict[Any, set[int]]()
     for document, number in zip(judged, query, strict=True):
         if document in listed:

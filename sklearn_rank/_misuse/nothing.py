@@ -33,7 +33,7 @@ CHECKS_OF_EVIDENCE = (NOTHING_COMPARED, NOTHING_MEASURED)
 
 
 class ValuesOfSystem(NamedTuple):
-    """Values of a system by a metric; for each, whether it is informative and whether judgements determine it."""
+    """Values of a system by a metric; for each, whether it is informative and whether judgments determine it."""
 
     values: Array
     tells: NDArray[np.bool_]
@@ -41,7 +41,7 @@ class ValuesOfSystem(NamedTuple):
 
 
 class Nothing(NamedTuple):
-    """Reason why no query is informative (all values are 0, or judgements determine all), and the number of systems."""
+    """Reason why no query is informative (all values are 0, or judgments determine all), and the number of systems."""
 
     are_zero: bool
     are_settled: bool
@@ -63,8 +63,8 @@ def nothing_in_words(metrics: Iterable[str], why: Nothing, done: str = "compared
     runs = {1: "", 2: " of both runs"}.get(why.n_systems, f" of all {why.n_systems} runs")
     found = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} 0 for every query{runs}"
     if not why.are_zero:
-        found = f"The judgements alone fix {', '.join(names)} for every query{runs}"
-    cause = "No relevant document was reached: do the ids of documents match those of the judgements?"
+        found = f"The judgments alone fix {', '.join(names)} for every query{runs}"
+    cause = "No relevant document was reached: do the ids of documents match those of the judgments?"
     if why.are_settled:
         cause = "No query has a relevant document, or two different labels: check labels and min_relevance."
     return f"{found}: nothing was {done}. {cause}"

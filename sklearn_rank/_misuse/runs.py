@@ -1,4 +1,4 @@
-"""Checks of runs: swapped with judgements, dictionaries in the wrong direction, ranks that contradict the scores."""
+"""Checks of runs: swapped with judgments, dictionaries in the wrong direction, ranks that contradict the scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
-"""Maximum number of grades; a run with at most so many distinct scores, all integers, may be judgements."""
+"""Maximum number of grades; a run with at most so many distinct scores, all integers, may be judgments."""
 
 DIGITS = re.compile(r"\d+")
 
@@ -30,7 +30,7 @@ SHARE_BY_CHANCE = 0.01
 """Maximum share of documents that match by chance."""
 
 TURNED = Check(
-    "run and judgements swapped", "runs",
+    "run and judgments swapped", "runs",
     "A run has grades, and the judgments have scores or an order.",
     "a run with no more documents than are judged, equal grades in a query, or 20 fractional scores",
     "seem to be the other way round", can_be_meant=False,
@@ -77,13 +77,13 @@ DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)
 """Checks of the direction of scores; only the first finding is reported."""
 
 
-# --- run and judgements --------------------------------------------------------------------------------------
+# --- run and judgments --------------------------------------------------------------------------------------
 
 
 def turned_round(
     score: Array, code: NDArray[np.integer], grade: Array, order: str, *, is_list: bool, is_judged_by_lists: bool
 ) -> Iterator[Finding]:  # fmt: skip
-    """A run that looks like grades, with judgements that are no shorter and look like scores or a ranking.
+    """A run that looks like grades, with judgments that are no shorter and look like scores or a ranking.
 
     `code` is the query of each score; `is_list` and `is_judged_by_lists` mean that documents of a query are a list.
     """
@@ -114,23 +114,23 @@ def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[F
         yield Finding(
             NO_DOCUMENT_ID,
             f"{echo(one)} is no id of a document but stands for a missing one, and would count as one: leave it out of "
-            "run and judgements.",
+            "run and judgments.",
         )
 
 
 def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Finding]:
-    """Ids of a run that differ from the ids in the judgements; `n_judged` of its documents are judged."""
+    """Ids of a run that differ from the ids in the judgments; `n_judged` of its documents are judged."""
     if are_other_ids(of_run, judged):
         ours, theirs = echo(of_run[0]), echo(judged[0])
         yield Finding(
             STRANGERS,
             f"{'Nearly no' if n_judged else 'No'} document of the run is judged, so that all are not relevant. Ids of "
-            f"documents must be the same in both. Got ids such as {ours} in the run and {theirs} in the judgements.",
+            f"documents must be the same in both. Got ids such as {ours} in the run and {theirs} in the judgments.",
         )
 
 
 def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
-    """Whether the judgements contain almost no document of a run, and the ids look different.
+    """Whether the judgments contain almost no document of a run, and the ids look different.
 
     Ids are compared without their digits. If they are then equal, or all different, a poor model may be the cause, so
     the ranges of numbers must also be disjoint.
@@ -169,7 +169,7 @@ def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Finding]:
         one, other = map(echo, pair)
         yield Finding(
             TWO_TYPES,
-            f"Documents of the run or of the judgements have ids of two types, such as {one} and {other}, so some may "
+            f"Documents of the run or of the judgments have ids of two types, such as {one} and {other}, so some may "
             "not match: str(id) makes strings of all.",
         )
 
@@ -190,7 +190,7 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
 
 def worst_first(label: Array, score: Array, sizes: Index) -> Iterator[Finding]:
     """A run whose scores increase in the given order, if relevant documents have the lower scores."""
-    # Judgements may contain only relevant documents.
+    # Judgments may contain only relevant documents.
     if moments_of(np.nan_to_num(label), score, Grouping.by_sizes(sizes)).z < -CLEAR:
         yield Finding(
             RISING,

@@ -301,7 +301,7 @@ def _to_judge(content: Content) -> Element | None:
                         for i, x in enumerate(row)))
         for row in rows
     ]  # fmt: skip
-    about = "Documents without a judgement that could change the difference most, if they had the highest grade."
+    about = "Documents without a judgment that could change the difference most, if they had the highest grade."
     table = _table([*head[:2], *(_column(visible(one)) for one in head[2:])], element("tbody", *made), class_="judge")
     return _section("To judge next", about, table, id="judge")
 

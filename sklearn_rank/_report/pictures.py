@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_rank._report.content import Difference
 from sklearn_rank._report.markup import element
 
-BETTER_COLOUR, WORSE_COLOUR, NEUTRAL_COLOUR, LINE_COLOUR = "#0072b2", "#b54a00", "#666666", "#999999"
+BETTER_COLOR, WORSE_COLOR, NEUTRAL_COLOR, LINE_COLOR = "#0072b2", "#b54a00", "#666666", "#999999"
 """Colors for servers that remove the style sheet."""
 
 ROW_WIDTH, ROW_HEIGHT = 220, 20
@@ -28,27 +28,27 @@ def place(x: float, largest: float) -> str:
 def dot(found: Difference, largest: float, *, greater_is_better: bool, margin: float | None = None) -> Element:
     """A dot with a line, to the right of the center if the system is better; filled if the test shows it."""
     sign = 1 if greater_is_better else -1
-    kind, colour = "", NEUTRAL_COLOUR
+    kind, color = "", NEUTRAL_COLOR
     if found.is_shown and found.difference:
-        kind, colour = ("better", BETTER_COLOUR) if sign * found.difference > 0 else ("worse", WORSE_COLOUR)
+        kind, color = ("better", BETTER_COLOR) if sign * found.difference > 0 else ("worse", WORSE_COLOR)
     svg = element(
         "svg", viewBox=f"0 0 {ROW_WIDTH} {ROW_HEIGHT}", width=ROW_WIDTH, height=ROW_HEIGHT, aria_hidden="true"
     )
     middle = place(0, 1)
-    svg.append(element("line", x1=middle, x2=middle, y1=-6, y2=ROW_HEIGHT + 6, stroke=LINE_COLOUR, class_="zero"))
+    svg.append(element("line", x1=middle, x2=middle, y1=-6, y2=ROW_HEIGHT + 6, stroke=LINE_COLOR, class_="zero"))
     if margin is not None:
         at = place(-margin, largest)
-        svg.append(element("line", x1=at, x2=at, y1=-6, y2=ROW_HEIGHT + 6, stroke=LINE_COLOUR, stroke_dasharray="3 3"))
+        svg.append(element("line", x1=at, x2=at, y1=-6, y2=ROW_HEIGHT + 6, stroke=LINE_COLOR, stroke_dasharray="3 3"))
     if found.difference is None:
         return svg
     if found.low is not None and found.high is not None:
         low, high = sorted((sign * found.low, sign * found.high))
         ends = {"x1": place(max(low, -largest), largest), "x2": place(min(high, largest), largest)}
-        svg.append(element("line", y1=10, y2=10, stroke=colour, stroke_width=2, class_=f"mark {kind}", **ends))
-    fill = colour if found.is_shown else "none"
+        svg.append(element("line", y1=10, y2=10, stroke=color, stroke_width=2, class_=f"mark {kind}", **ends))
+    fill = color if found.is_shown else "none"
     at = place(sign * found.difference, largest)
     svg.append(
-        element("circle", cx=at, cy=10, r=4.5, stroke=colour, stroke_width=1.5, fill=fill,
+        element("circle", cx=at, cy=10, r=4.5, stroke=color, stroke_width=1.5, fill=fill,
                 class_=f"mark {kind or 'open'}")
     )  # fmt: skip
     return svg
@@ -57,13 +57,13 @@ def dot(found: Difference, largest: float, *, greater_is_better: bool, margin: f
 def shares(won: int, tied: int, lost: int) -> Element:
     """A bar of the queries won, tied and lost."""
     svg, n, at = element("svg", viewBox="0 0 60 8", width=60, height=8, aria_hidden="true"), won + tied + lost, 0.0
-    for count, kind, colour in (
-        (won, "better", BETTER_COLOUR),
+    for count, kind, color in (
+        (won, "better", BETTER_COLOR),
         (tied, "tied", "#dddddd"),
-        (lost, "worse", WORSE_COLOUR),
+        (lost, "worse", WORSE_COLOR),
     ):
         width = 60 * count / max(n, 1)
-        svg.append(element("rect", x=f"{at:.1f}", y=0, width=f"{width:.1f}", height=8, fill=colour, class_=kind))
+        svg.append(element("rect", x=f"{at:.1f}", y=0, width=f"{width:.1f}", height=8, fill=color, class_=kind))
         at += width
     return svg
 
@@ -83,12 +83,12 @@ def bars(heights: NDArray[np.float64], *, alone: bool) -> tuple[Element, float, 
     on_floor = alone and bool((heights >= 0).all())
     zero, width = 200 if on_floor else 100, 1000 / max(len(drawn), 1)
     svg = element("svg", viewBox="0 0 1000 200", preserveAspectRatio="none", id="bars", aria_hidden="true")
-    for kind, colour, sign in (("better", BETTER_COLOUR, 1), ("worse", WORSE_COLOUR, -1)):
+    for kind, color, sign in (("better", BETTER_COLOR, 1), ("worse", WORSE_COLOR, -1)):
         steps = [
             f"M{i * width:.1f} {zero}v{-zero * x / largest:.1f}h{width * 0.9:.2f}V{zero}z"
             for i, x in enumerate(drawn.tolist())
             if sign * x > 0
         ]
-        svg.append(element("path", d="".join(steps), fill=colour, class_=kind))
-    svg.append(element("line", x1=0, x2=1000, y1=zero, y2=zero, stroke=LINE_COLOUR, class_="zero"))
+        svg.append(element("path", d="".join(steps), fill=color, class_=kind))
+    svg.append(element("line", x1=0, x2=1000, y1=zero, y2=zero, stroke=LINE_COLOR, class_="zero"))
     return svg, largest, on_floor

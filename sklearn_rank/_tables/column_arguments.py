@@ -94,7 +94,7 @@ def column_arguments(
         As in `sklearn_rank.evaluate`.
     y_true : str or list of str, default="label"
         Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. A null is a
-        document without a judgement, which `unjudged` says how to read.
+        document without a judgment, which `unjudged` says how to read.
     y_score : str, default="score"
         Column of the output of the model. ``-inf``: judged but not retrieved.
     qid : str, default="qid"

@@ -1,4 +1,4 @@
-"""The role of each column of a table of a run or of judgements: decided here, once, for every reader.
+"""The role of each column of a table of a run or of judgments: decided here, once, for every reader.
 
 Names decide as far as they can. Where two columns could have one role, an error names both and the keyword.
 """
@@ -81,7 +81,7 @@ def normalized_name(name: Any) -> str:
 
 
 def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candidates:
-    """Columns that may have each role in a run or in judgements (`kind`), by their names."""
+    """Columns that may have each role in a run or in judgments (`kind`), by their names."""
     known = [(name, normalized_name(name)) for name in names]
     of_lists: list[Any] = []
     for ids, words in zip(LISTS, LISTS_IN_WORDS_OF_ROLES, strict=True):
@@ -134,7 +134,7 @@ def roles_of(
     ----------
     names : iterable
         Names of the columns of a table.
-    kind : {"run", "judgements"}
+    kind : {"run", "judgments"}
     given : Roles
         Columns that the caller named.
     column : callable, default=None
@@ -163,7 +163,7 @@ def roles_of(
             _ask("value", [*values, *others], kind)
         if others:
             raise ValueError(
-                f"Which column has the grades of the judgements? Got {echo_all(names)}. io.read_qrels(table, "
+                f"Which column has the grades of the judgments? Got {echo_all(names)}. io.read_qrels(table, "
                 f"value={echo(others[0])}) reads that column as relevance, and value=False says that each row is "
                 "relevant; on the command line --value does."
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 TABLE_HINT = "A table goes to evaluate_table(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
 RECORDS_HINT = "A list of dicts is a table by rows: evaluate_table(pandas.DataFrame(rows))."
-RUN_HINT = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
+RUN_HINT = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgments, run)."
 SYSTEMS_HINT = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
 COLUMNS_HINT = (
     "Columns of several systems in a table in memory go to compare_systems(data, ['bm25', 'lgbm']); of other data "

@@ -135,7 +135,7 @@ def _not_rectangular(x: Any, name: str) -> str:
     return (
         f"{name} must have one entry per row, or rows of equal length. Lists of unequal length go one after the other "
         f"into one list, and qid= names the query of each entry: qid_from_group_sizes([len(row) for row in {name}]). "
-        "Lists of ids of documents go to evaluate_run(judgements, run). "
+        "Lists of ids of documents go to evaluate_run(judgments, run). "
         f"Got {got}."
     )
 

@@ -38,12 +38,12 @@ MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
 
 
-class LabelledName(str):
+class LabeledName(str):
     """A name that programs read as it is, and that tables print as its `label`.
 
     Examples
     --------
-    >>> print(Table(("metric", "mean"), ((LabelledName("ndcg@10", "nDCG@10"), 0.5),)))
+    >>> print(Table(("metric", "mean"), ((LabeledName("ndcg@10", "nDCG@10"), 0.5),)))
     metric      mean
     nDCG@10   0.5000
     """
@@ -57,7 +57,7 @@ class LabelledName(str):
         return self
 
 
-class PValueName(LabelledName):
+class PValueName(LabeledName):
     """The name of a column of p-values, which print as `pvalue_cell`."""
 
 
@@ -299,7 +299,7 @@ def cell(value: Any) -> str:
         if 0 < abs(value) < 5e-5:
             return f"{value:.1e}"
         return f"{value:.4e}" if 1e6 <= abs(value) < math.inf else f"{value:.4f}"
-    return printable(value.label if isinstance(value, LabelledName) else str(value))
+    return printable(value.label if isinstance(value, LabeledName) else str(value))
 
 
 def pvalue_cell(value: float | None) -> str:
@@ -308,7 +308,7 @@ def pvalue_cell(value: float | None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, LabelledName) else value
+    return str(value) if isinstance(value, LabeledName) else value
 
 
 def shorten(text: str, width: int) -> str:

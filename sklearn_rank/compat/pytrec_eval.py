@@ -1,7 +1,7 @@
 """The calls of pytrec_eval, computed by this library: ``from sklearn_rank.compat import pytrec_eval``.
 
 The same dictionaries of floats come out, with trec_eval's rules: documents by score in single precision, equal scores
-by falling id, documents without a judgement are not relevant. ``docs/coming_from/pytrec_eval.md`` has the differences.
+by falling id, documents without a judgment are not relevant. ``docs/coming_from/pytrec_eval.md`` has the differences.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LOWEST = 0.00001
 
 
 class RelevanceEvaluator:
-    """Evaluate runs against the same judgements, like pytrec_eval.
+    """Evaluate runs against the same judgments, like pytrec_eval.
 
     Parameters
     ----------
@@ -64,14 +64,14 @@ class RelevanceEvaluator:
     relevance_level : int, default=1
         Lowest relevance of a relevant document.
     judged_docs_only_flag : bool, default=False
-        Whether to leave out documents without a judgement.
+        Whether to leave out documents without a judgment.
 
     Raises
     ------
     ValueError
         If a measure is not in `supported_measures`, or `measures` is a string.
     TypeError
-        If judgements are not dictionaries of str to dictionaries of str to int, or the level is below 1.
+        If judgments are not dictionaries of str to dictionaries of str to int, or the level is below 1.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class RelevanceEvaluator:
             raise TypeError(f"Argument relevance_level should be positive. Got {echo(relevance_level)}.")
         BOOL.check("judged_docs_only_flag", judged_docs_only_flag, "RelevanceEvaluator")
         judged = {query: documents for query, documents in query_relevance.items() if documents}
-        self._judgements = entries_of(judged, "judgements", duplicates="raise", exclude={})[0]
+        self._judgments = entries_of(judged, "judgments", duplicates="raise", exclude={})[0]
         self._queries = judged.keys()
         asked = _printed_names(measures)
         self._arguments = judged, [*asked.values()], relevance_level, judged_docs_only_flag
@@ -117,7 +117,7 @@ class RelevanceEvaluator:
         Returns
         -------
         dict of str to dict of str to float
-            Value of each measure for each query of the run that has judgements.
+            Value of each measure for each query of the run that has judgments.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class RelevanceEvaluator:
 
     def _values(self, run: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, list[float]], list[str]]:
         """Values of each measure by query, and the queries."""
-        data = join(self._judgements, run, missing_from_run="drop", tie_order="trec_eval", float32=True)
+        data = join(self._judgments, run, missing_from_run="drop", tie_order="trec_eval", float32=True)
         score = np.where(np.isnan(data.y_true), -np.inf, data.y_score) if self._only_judged else data.y_score
         result = evaluate(data.y_true, score, qid=data.qid, metrics=self._metrics or "map")
         values = {name: _as_printed(name, result.per_query[name]).tolist() for name in self._metrics}

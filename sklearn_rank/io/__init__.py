@@ -1,4 +1,4 @@
-"""Runs, judgements and tables from files and frames, made into the arrays that metrics take.
+"""Runs, judgments and tables from files and frames, made into the arrays that metrics take.
 
 Files in, arrays out. May not touch formulas. ``docs/rag/files.md`` shows each.
 """

@@ -1,4 +1,4 @@
-"""Columns of runs and judgements: ids and numbers in them, and the names that libraries give them."""
+"""Columns of runs and judgments: ids and numbers in them, and the names that libraries give them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io._entries import Entries, QueryIds, checked
 
-EXAMPLE = {"judgements": "relevance", "run": "score"}
+EXAMPLE = {"judgments": "relevance", "run": "score"}
 """A name of the column of values, for errors."""
 THREE_COLUMNS = "Make three columns, qid, doc_id and {}, with a row for each document of a query."
 """What errors about other layouts recommend."""
@@ -36,7 +36,7 @@ def entries_of_frame(
 ) -> Entries:  # fmt: skip
     """Entries of a table whose columns have the `given` names, or names that libraries give them.
 
-    A column "rank" is better the lower it is, unless the `format` is "scores". Judgements without a column of grades
+    A column "rank" is better the lower it is, unless the `format` is "scores". Judgments without a column of grades
     are relevant documents. `with_scores` makes scores of what was read.
 
     Raises

@@ -1,4 +1,4 @@
-"""Entries of a run or of judgements: query, document and value, with ids as codes or as strings in one buffer."""
+"""Entries of a run or of judgments: query, document and value, with ids as codes or as strings in one buffer."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Text:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries:
-    """Rows of a run or of judgements, from `read_run` or `read_qrels`.
+    """Rows of a run or of judgments, from `read_run` or `read_qrels`.
 
     A query has each document at most once, unless they were read with ``duplicates="nonrelevant"``.
 
@@ -145,7 +145,7 @@ class Entries:
     qid: QueryIds
     doc_id: Any
     value: NDArray[np.float64]
-    # "run" or "judgements" if the file format says so.
+    # "run" or "judgments" if the file format says so.
     _kind: str | None = None
     # Rows whose document has a better place in its query, with duplicates="nonrelevant".
     _again: NDArray[np.bool_] | None = None
@@ -167,7 +167,7 @@ def checked(entries: Entries, where: Callable[[int], str], duplicates: str = "ra
     again = repeated_rows(entries, where, duplicates)
     if again is None:
         return entries
-    if duplicates == "nonrelevant" and entries._kind != "judgements":
+    if duplicates == "nonrelevant" and entries._kind != "judgments":
         return replace(entries, _again=again)
     return without_rows(entries, again)
 
@@ -256,7 +256,7 @@ def document_keys(*lists: Any) -> list[Keys]:
     if not all(strings) and any(strings):
         other = taken(lists[strings.index(False)], [0]).tolist()[0]
         raise TypeError(
-            "Document ids must be of one type in the run and in the judgements; TREC's files have strings. "
+            "Document ids must be of one type in the run and in the judgments; TREC's files have strings. "
             f"Got strings and {echo(other)}; convert them by astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):

@@ -1,4 +1,4 @@
-"""Runs and judgements from files and tables of any usual form: TREC, BEIR, MS MARCO, JSON, and named columns."""
+"""Runs and judgments from files and tables of any usual form: TREC, BEIR, MS MARCO, JSON, and named columns."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from sklearn_rank.io._tables import SEPARATOR, opened, table_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
 FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
-    "judgements": {2: ("query", "document"), 3: ("query", "document", "relevance"), 4: QRELS_FIELDS},
+    "judgments": {2: ("query", "document"), 3: ("query", "document", "relevance"), 4: QRELS_FIELDS},
     "run": {3: ("query", "document", "score"), 6: RUN_FIELDS},
 }
 """Fields of lines without a header, by their number."""
-TREC = {"judgements": QRELS_FIELDS, "run": RUN_FIELDS}
-WHAT = {RUN_FIELDS: "A run of TREC", QRELS_FIELDS: "A file of TREC's judgements"}
+TREC = {"judgments": QRELS_FIELDS, "run": RUN_FIELDS}
+WHAT = {RUN_FIELDS: "A run of TREC", QRELS_FIELDS: "A file of TREC's judgments"}
 FORMS = (
     "lines of TREC, BEIR or MS MARCO, JSON as {query: {document: number}}, JSON lines, or a table with columns such as "
     "qid, doc_id and score"
 )
-FORMAT = {"judgements": one_of("trec", None, doc=""), "run": one_of("trec", "scores", "ranks", None, doc="")}
+FORMAT = {"judgments": one_of("trec", None, doc=""), "run": one_of("trec", "scores", "ranks", None, doc="")}
 MOST_KEYS_OF_JSON = 50
 """Keys of rows of JSON that are read."""
 SAMPLED_BYTES = 2**14
-"""Bytes of a file whose lines tell ratings from judgements."""
+"""Bytes of a file whose lines tell ratings from judgments."""
 TIME_STAMPS = 1e8, 1e20
 """Times are between: seconds, or nanoseconds, since 1970."""
 MOST_RATINGS = 11
@@ -141,7 +141,7 @@ def read_qrels(
     source: Any, *, value: str | bool | None = None, qid: str | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
-    r"""Read judgements (qrels) from a file, whose format is recognized by its first line, or from a table in memory.
+    r"""Read judgments (qrels) from a file, whose format is recognized by its first line, or from a table in memory.
 
     The formats are those of `read_run`: TREC, ``query iteration document relevance``, whose iteration is not used;
     BEIR's ``qrels/test.tsv`` with its header; three fields, ``query document relevance``; two fields, ``query
@@ -185,7 +185,7 @@ def read_qrels(
     array([1., 1., 1.])
     """
     given = Roles(qid, doc_id, value)
-    entries = _read("read_qrels", "judgements", source, given, format, duplicates, separator, n_jobs)
+    entries = _read("read_qrels", "judgments", source, given, format, duplicates, separator, n_jobs)
     return replace(entries, value=np.ones(len(entries))) if value is False else entries
 
 
@@ -349,7 +349,7 @@ def _refuse_ratings(start: bytes, mark: str | None, name: str) -> None:
         why = "the fourth field is a time" if are_times else "the third field repeats, as a rating does"
         sep = echo(mark or r"\s+")
         raise ValueError(
-            f"Judgements of TREC are query, iteration, document and relevance. Got lines in {name} that look like "
+            f"Judgments of TREC are query, iteration, document and relevance. Got lines in {name} that look like "
             f"user, item, rating and time: {why}. io.read_qrels(pandas.read_csv(path, sep={sep}, names=['user_id', "
             "'item_id', 'rating', 'time'])) reads them."
         )

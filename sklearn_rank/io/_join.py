@@ -1,4 +1,4 @@
-"""Join of judgements with a run, to the three arrays that metrics take."""
+"""Join of judgments with a run, to the three arrays that metrics take."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
 from sklearn_rank.io._entries import DUPLICATES, Entries, QueryIds, Text, document_keys, match, taken
 from sklearn_rank.io._mappings import (
     ORDER,
-    JudgementsLike,
+    JudgmentsLike,
     ListedDocuments,
     RunLike,
     both_entries,
@@ -81,11 +81,11 @@ class RankingData:
     not_in_run : ndarray
         Judged queries that the run lacks.
     not_in_qrels : ndarray
-        Queries of the run without judgements.
+        Queries of the run without judgments.
     missing_from_run, missing_from_qrels : str
         Treatment of these queries.
     n_excluded : tuple of int
-        Number of documents of the run, and of the judgements, that ``exclude=`` removed.
+        Number of documents of the run, and of the judgments, that ``exclude=`` removed.
     """
 
     y_true: Array
@@ -123,14 +123,14 @@ class RankingData:
         if self._source is None:
             return text
         if any(self.n_excluded):
-            text += f"; excluded: {self.n_excluded[0]} documents of the run, {self.n_excluded[1]} of the judgements"
+            text += f"; excluded: {self.n_excluded[0]} documents of the run, {self.n_excluded[1]} of the judgments"
         return f"{text}; {self.missing_queries()}"
 
     def missing_queries(self) -> str:
         """Return a line with the queries that one side lacks, and their treatment."""
         return (
             f"queries not in the run: {_listed(self.not_in_run, self.missing_from_run)}; "
-            f"queries without judgements: {_listed(self.not_in_qrels, self.missing_from_qrels)}"
+            f"queries without judgments: {_listed(self.not_in_qrels, self.missing_from_qrels)}"
         )
 
     def __repr__(self) -> str:
@@ -139,7 +139,7 @@ class RankingData:
 
 
 def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:
-    """Documents of some rows; `source` is the place of each in the run, or after it in the judgements."""
+    """Documents of some rows; `source` is the place of each in the run, or after it in the judgments."""
     (run, qrels), source = ids, source[rows]
     retrieved = source < len(run)
     parts = taken(run, source[retrieved]), taken(qrels, source[~retrieved] - len(run))
@@ -157,7 +157,7 @@ def _listed(ids: NDArray[Any], done: str) -> str:
 
 @named_arguments
 def join(
-    judgements: JudgementsLike,
+    judgments: JudgmentsLike,
     run: RunLike,
     *,
     missing_from_run: str = "zero",
@@ -170,24 +170,24 @@ def join(
     document_of: DocumentOf | None = None,
     aggregate: str = "max",
 ) -> RankingData:
-    r"""Join judgements with a run: a row for each document that was retrieved or judged.
+    r"""Join judgments with a run: a row for each document that was retrieved or judged.
 
     A document that was judged but not retrieved has a score of ``-inf``; one that was retrieved but not judged has a
-    label of NaN. Queries come in the order of the judgements, which is the same for every run.
+    label of NaN. Queries come in the order of the judgments, which is the same for every run.
 
     Parameters
     ----------
-    judgements : Entries, mapping or table
+    judgments : Entries, mapping or table
         Relevance, from `read_qrels`; or ``{query: {document: grade}}``, ``{query: relevant documents}``, or another
         form of `sklearn_rank.evaluate_run`.
     run : Entries, mapping or table
         Scores, from `read_run`; or ``{query: {document: score}}``, ``{query: [documents, best first]}``, or another
         form of `sklearn_rank.evaluate_run`.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
-        Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
+        Queries of the judgments without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
     missing_from_qrels : {"zero", "drop", "raise"}, default="drop"
-        Queries of the run without judgements, in the same way; trec_eval leaves them out.
+        Queries of the run without judgments, in the same way; trec_eval leaves them out.
     tie_order : {"input", "trec_eval"}, default="input"
         Order of documents of equal score, which ``ties="stable"`` reads: the order of the run, or trec_eval's, by
         falling document id as bytes.
@@ -203,11 +203,11 @@ def join(
         documents move up; or keep its other places as unjudged documents. Readers of files and tables have their own
         `duplicates`.
     exclude : mapping of query to documents, or table, default=None
-        Documents to remove from the run and from the judgements, such as items of training. Queries that neither side
+        Documents to remove from the run and from the judgments, such as items of training. Queries that neither side
         has are ignored, unless all are. A table needs a column of queries or users and a column of documents or items,
         such as "user_id" and "item_id".
     document_of : mapping of chunk to document or callable, default=None
-        Document of each chunk, if the run ranks chunks and the judgements name documents: a mapping, a Series with
+        Document of each chunk, if the run ranks chunks and the judgments name documents: a mapping, a Series with
         chunks as its index, or a function of a chunk's id. Each document is then in a query once.
     aggregate : {"max", "first", "sum"}, default="max"
         With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
@@ -221,7 +221,7 @@ def join(
     Raises
     ------
     ValueError
-        If a query is missing and the keyword is "raise", no query is in both, run and judgements are the wrong way
+        If a query is missing and the keyword is "raise", no query is in both, run and judgments are the wrong way
         round, a list repeats a document, a chunk has no document, a value is not finite, or a keyword has an invalid
         value.
     TypeError
@@ -230,7 +230,7 @@ def join(
     Warns
     -----
     RankingWarning
-        If run and judgements seem to be the wrong way round, hardly a document is in both, or ids are of two types.
+        If run and judgments seem to be the wrong way round, hardly a document is in both, or ids are of two types.
 
     Examples
     --------
@@ -254,14 +254,14 @@ def join(
     array([0.25, 0.  ])
     """
     return join_for(
-        "join", judgements, run, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
+        "join", judgments, run, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
         tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
         document_of=document_of, aggregate=aggregate,
     )  # fmt: skip
 
 
 def join_for(
-    caller: str, judgements: JudgementsLike, run: RunLike, *, missing_from_run: str, missing_from_qrels: str,
+    caller: str, judgments: JudgmentsLike, run: RunLike, *, missing_from_run: str, missing_from_qrels: str,
     tie_order: str, float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
     document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
@@ -273,11 +273,11 @@ def join_for(
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
     AGGREGATE.check("aggregate", aggregate, caller)
-    sides = run, judgements
+    sides = run, judgments
     if document_of is not None:
         refuse_other_kind(caller, run, "run")
         run = with_documents(run, document_of, aggregate, duplicates)
-    qrels, run, n_excluded = both_entries(caller, judgements, run, duplicates, exclude)
+    qrels, run, n_excluded = both_entries(caller, judgments, run, duplicates, exclude)
     door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
     report(
         door,
@@ -388,7 +388,7 @@ def _lists_without_match(
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
-    """Row of the judgements that matches each row of the run, or -1."""
+    """Row of the judgments that matches each row of the run, or -1."""
     if isinstance(run.doc_id, ListedDocuments):
         return match_listed(run, qrels, rows, judged_rows)
     judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
@@ -396,7 +396,7 @@ def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping
 
 
 def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Number]:
-    """Queries of both, the judgements first; number of each query of the run, and of the judgements."""
+    """Queries of both, the judgments first; number of each query of the run, and of the judgments."""
     sides = qrels.qid.names, run.qid.names
     nothing = np.empty(0, dtype=np.int64)
     names, numbers = number_together([*sides]) if sum(map(len, sides)) else (sides[0], [nothing, nothing])
@@ -406,8 +406,8 @@ def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Numbe
         alike = spelled_alike(*(ids[:MOST_COMPARED].tolist() for ids in sides))
         hint = f" {echo(alike[1])} and {echo(alike[2])} would be equal by {alike[3]}." if alike else ""
         raise ValueError(
-            "A run and judgements must have a query in common, and its id must be of one type. "
-            f"Got ids such as {first[0]} in the judgements and {first[1]} in the run.{hint}"
+            "A run and judgments must have a query in common, and its id must be of one type. "
+            f"Got ids such as {first[0]} in the judgments and {first[1]} in the run.{hint}"
         )
     return names, of_run, of_qrels
 
@@ -415,8 +415,8 @@ def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Numbe
 def _choose(
     names: NDArray[Any], of_run: Number, of_qrels: Number, missing_from_run: str, missing_from_qrels: str
 ) -> tuple[NDArray[np.bool_], tuple[NDArray[Any], NDArray[Any]]]:
-    """Whether to keep each query; queries that the run lacks; queries that the judgements lack."""
-    sides = ("run", of_run, missing_from_run), ("judgements", of_qrels, missing_from_qrels)
+    """Whether to keep each query; queries that the run lacks; queries that the judgments lack."""
+    sides = ("run", of_run, missing_from_run), ("judgments", of_qrels, missing_from_qrels)
     keep, lacking = np.ones(len(names), dtype=bool), []
     for side, code, what in sides:
         has = np.zeros(len(names), dtype=bool)
@@ -441,8 +441,8 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
     query = next((query for query in not_in_run.tolist() if str(query) in of_run), None)
     if query is not None:
         raise ValueError(
-            "The id of a query must be of one type in the run and in the judgements; str(id) makes strings of all. "
-            f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgements."
+            "The id of a query must be of one type in the run and in the judgments; str(id) makes strings of all. "
+            f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgments."
         )
 
 

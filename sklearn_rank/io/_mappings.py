@@ -1,4 +1,4 @@
-"""Entries from runs and judgements in dictionaries of ids."""
+"""Entries from runs and judgments in dictionaries of ids."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, match, re
 from sklearn_rank.io._hits import is_hit, read_hits
 
 TAKEN = {
-    "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx, a table with qid and doc_id",
+    "judgments": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx, a table with qid and doc_id",
     "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx, a table with qid and doc_id",
 }
 READERS = "or Entries, which io.read_{}(source, value=..., qid=..., doc_id=...) reads from files and tables"
-ORDER = "the judgements first, then the run"
+ORDER = "the judgments first, then the run"
 RunLike = Entries | Mapping[Any, Any] | Iterable[Any]
-JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
+JudgmentsLike = Entries | Mapping[Any, Any] | Iterable[Any]
 Excluded = Mapping[Any, Iterable[Any]] | Any
 """Documents by query, or a table of both."""
 SHORT = 64
@@ -119,7 +119,7 @@ class ListedDocuments:
         """Refuse changed lists: they are the user's, because a copy is a large part of an evaluation."""
         if np.diff(self.ends)[queries].tolist() != sizes:
             raise ValueError(
-                "The dictionaries and lists of a run and of judgements must have the documents that were evaluated. "
+                "The dictionaries and lists of a run and of judgments must have the documents that were evaluated. "
                 "Got a query with others, so they were changed since: evaluate again."
             )
 
@@ -149,7 +149,7 @@ def entries_of(
     exclude: Mapping[Any, Set[Any]],
     judged: ListedDocuments | None = None,
 ) -> tuple[Entries, int]:
-    """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
+    """Entries of a run or of judgments (`kind`) in any form, and the number of documents that were excluded.
 
     Documents that were `judged` tell whether pairs of a run are ids.
 
@@ -239,19 +239,19 @@ def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kin
 
 
 def both_entries(
-    caller: str, judgements: Any, run: Any, duplicates: str, exclude: Excluded | None
+    caller: str, judgments: Any, run: Any, duplicates: str, exclude: Excluded | None
 ) -> tuple[Entries, Entries, tuple[int, int]]:
-    """Entries of judgements and of a run, and how many documents of the run and of the judgements were excluded.
+    """Entries of judgments and of a run, and how many documents of the run and of the judgments were excluded.
 
     Documents are listed by query on both sides, or on neither.
     """
-    qrels, run = from_rows(judgements, "judgements", duplicates), from_rows(run, "run", duplicates)
-    for entries, kind in ((qrels, "judgements"), (run, "run")):
+    qrels, run = from_rows(judgments, "judgments", duplicates), from_rows(run, "run", duplicates)
+    for entries, kind in ((qrels, "judgments"), (run, "run")):
         refuse_other_kind(caller, entries, kind)
     if exclude is None and not any(map(_is_listed, (run, qrels))):
         return qrels, run, (0, 0)
     out = {} if exclude is None else _sets(exclude)
-    judged, n_judged = entries_of(qrels, "judgements", duplicates=duplicates, exclude=out)
+    judged, n_judged = entries_of(qrels, "judgments", duplicates=duplicates, exclude=out)
     of_run, n_run = entries_of(run, "run", duplicates=duplicates, exclude=out, judged=judged.doc_id)
     if out and not (n_judged or n_run):
         _refuse_idle(out, of_run, judged)
@@ -268,7 +268,7 @@ def _is_listed(source: Any) -> bool:
 
 
 def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
-    """Row of the judgements that matches each row of the run, or -1; documents are listed in both.
+    """Row of the judgments that matches each row of the run, or -1; documents are listed in both.
 
     `rows` and `judged_rows` are the rows of each query, which are read where lists are short.
     """
@@ -283,7 +283,7 @@ def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grou
     else:
         matches = _match_long_lists(run, qrels)
     if not (matches >= 0).any():
-        _refuse_other_ids(run.doc_id, chain.from_iterable(qrels.doc_id.lists), "the run and in the judgements")
+        _refuse_other_ids(run.doc_id, chain.from_iterable(qrels.doc_id.lists), "the run and in the judgments")
     return matches
 
 
@@ -362,7 +362,7 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
 
 
 def run_entries(run: Any, *, duplicates: str, exclude: Excluded | None) -> Entries:
-    """Entries of a run that is matched with no judgements."""
+    """Entries of a run that is matched with no judgments."""
     entries = from_rows(run, "run", duplicates)
     if exclude is not None or not isinstance(entries, Entries):
         out = {} if exclude is None else _sets(exclude)
@@ -372,12 +372,12 @@ def run_entries(run: Any, *, duplicates: str, exclude: Excluded | None) -> Entri
     return entries if entries._again is None else without_rows(entries, entries._again)
 
 
-def judged_entries(judgements: Any) -> Entries:
-    """Entries of judgements that are matched with no run."""
-    entries = from_rows(judgements, "judgements", "raise")
+def judged_entries(judgments: Any) -> Entries:
+    """Entries of judgments that are matched with no run."""
+    entries = from_rows(judgments, "judgments", "raise")
     if isinstance(entries, Entries):
         return entries
-    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
+    return entries_of(judgments, "judgments", duplicates="raise", exclude={})[0]
 
 
 # --- what is left out ----------------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
     """Excluded documents of each query."""
     names = None if isinstance(exclude, Mapping) else column_names(exclude)
     if names is not None:
-        query, document, _ = roles_of(names, "judgements", column=partial(find_column, exclude), value_is_meant=True)
+        query, document, _ = roles_of(names, "judgments", column=partial(find_column, exclude), value_is_meant=True)
         if query is None or document is None:
             raise TypeError(
                 "exclude as a table needs a column of queries or users, such as 'user_id', and one of documents or "
@@ -414,8 +414,8 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
     """Refuse documents to exclude that cannot be in any query, by the ids of queries or of documents."""
     if exclude.keys().isdisjoint([*run.qid.names.tolist(), *judged.qid.names.tolist()]):
         raise ValueError(
-            "exclude must have a query of the run or of the judgements, and its id must be of the same type. "
-            f"Got {echo(next(iter(exclude)))}, where the judgements have {echo(judged.qid.names.tolist()[0])}."
+            "exclude must have a query of the run or of the judgments, and its id must be of the same type. "
+            f"Got {echo(next(iter(exclude)))}, where the judgments have {echo(judged.qid.names.tolist()[0])}."
         )
     _refuse_other_ids(run.doc_id, chain.from_iterable(exclude.values()), "the run and in exclude")
 
@@ -447,15 +447,15 @@ def from_rows(source: Any, kind: str, duplicates: str) -> Any:
 
 
 def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
-    """Refuse a run and judgements in the wrong order, where their type says which is which."""
-    known = {"Run": "run", "Qrels": "judgements"} if type(entries).__module__.startswith("ranx.") else {}
+    """Refuse a run and judgments in the wrong order, where their type says which is which."""
+    known = {"Run": "run", "Qrels": "judgments"} if type(entries).__module__.startswith("ranx.") else {}
     got = entries._kind if isinstance(entries, Entries) else known.get(type(entries).__name__)
     if got not in (None, kind):
         raise ValueError(f"{caller} takes {ORDER}. Got {got} as {echo(kind)}.")
 
 
 def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
-    """A run or judgements as a mapping by query."""
+    """A run or judgments as a mapping by query."""
     if isinstance(source, Mapping):
         _refuse_columns(source, kind)
         return source
@@ -527,7 +527,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     if kind == "run" and isinstance(given, (set, frozenset)):
         raise TypeError(
             "A set has no order: pass the documents of a run as a list, best first, or as {document: score}. Only "
-            f"judgements may be sets, and they come first. Got a set for query {echo(query)}."
+            f"judgments may be sets, and they come first. Got a set for query {echo(query)}."
         )
     documents = _as_list(query, given, kind)
     if kind == "run" and documents and is_hit(documents[0]):
@@ -535,7 +535,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
         documents, scores = _of_pairs(query, documents)
     else:
-        scores = repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+        scores = repeat(1, len(documents)) if kind == "judgments" else range(len(documents), 0, -1)
     return _distinct(query, documents, scores, kind, duplicates)
 
 

@@ -1,4 +1,4 @@
-"""Files of TREC: runs and judgements (qrels), lines of fields between blanks."""
+"""Files of TREC: runs and judgments (qrels), lines of fields between blanks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TAG_OF_WORDS = re.compile(
 
 LOOKS_LIKE = {
     len(QRELS_FIELDS): "This looks like a qrels file: use read_qrels. On the command line it comes first.",
-    len(RUN_FIELDS): "This looks like a run: use read_run. On the command line it comes after the judgements.",
+    len(RUN_FIELDS): "This looks like a run: use read_run. On the command line it comes after the judgments.",
 }
 
 
@@ -99,7 +99,7 @@ def read_lines(
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
     )
-    kind = "judgements" if fields[-1] in ("document", "relevance") else "run"
+    kind = "judgments" if fields[-1] in ("document", "relevance") else "run"
     code = np.repeat(number.astype(np.uint32), lengths)
     entries = Entries(QueryIds(code, names), documents, value, kind)
     ranks = [part.rank for part in parts if part.rank is not None]

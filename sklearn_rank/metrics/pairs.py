@@ -248,7 +248,7 @@ def spearman_score(r: Ranked) -> Curve:
     >>> round(spearman_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4), 3)
     0.738
     """
-    a, b = r.centred_ranks(r.score), r.centred_ranks(r.label)
+    a, b = r.centered_ranks(r.score), r.centered_ranks(r.label)
     products, squares, others = (r.cumsum(weight=x) for x in (a * b, a * a, b * b))
     return products, np.sqrt(squares * others)
 

@@ -1,6 +1,6 @@
 """Recommendations: interactions of users and items, ranked, split by time, and what lists expose.
 
-Files and frames in, catalogues ranked for each user. ``docs/recommenders/README.md`` shows each.
+Files and frames in, catalogs ranked for each user. ``docs/recommenders/README.md`` shows each.
 """
 
 from sklearn_rank.recommenders._exposure import exposure

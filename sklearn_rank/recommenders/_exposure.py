@@ -17,7 +17,7 @@ from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
-from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index, judged_entries
+from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index, judged_entries
 from sklearn_rank.recommenders._interactions import FittedInteractions, IdIndex, InteractionColumns, read_pairs
 from sklearn_rank.recommenders._top_items import TopItems, top_items
 
@@ -58,7 +58,7 @@ class Exposure(TableReport):
         Mean over lists of the mean of ``-log2(popularity / n_users)`` of their items, in bits. An item that no user has
         in training counts as if one had.
     groups : Table or None
-        For each group of items its number of items, its share of the counts and, with `judgements`, its share of the
+        For each group of items its number of items, its share of the counts and, with `judgments`, its share of the
         relevant items and the ratio of both. None without `groups`.
     """
 
@@ -154,7 +154,7 @@ def exposure(
     k: int,
     train: Any = None,
     groups: Any = None,
-    judgements: JudgementsLike | None = None,
+    judgments: JudgmentsLike | None = None,
     exclude: Mapping[Any, Iterable[Any]] | None = None,
     duplicates: str = "raise",
     n_resamples: int | None = None,
@@ -180,7 +180,7 @@ def exposure(
         frame, the first two columns of an array. A pair counts once.
     groups : dict of item to group, Series, or array-like of shape (n_items,), default=None
         Group of each item, such as its provider. An array has them in the order of `items`.
-    judgements : mapping or Entries, default=None
+    judgments : mapping or Entries, default=None
         What is relevant to each user, see `evaluate_run`: labels of at least 1. Only with `groups`.
     exclude : mapping of user to items, or table, default=None
         Items to remove from the run, such as the items of training.
@@ -203,7 +203,7 @@ def exposure(
     ValueError
         If the run has an item that is not in `items`, an item has no group, or a keyword has an invalid value.
     TypeError
-        If the run or the judgements have another form.
+        If the run or the judgments have another form.
 
     Notes
     -----
@@ -242,8 +242,8 @@ def exposure(
     top = top_items(run, items, k, "exposure", duplicates=duplicates, exclude=exclude)
     attributes = {} if train is None else _attributes(train, top.items)
     group = None if groups is None else _group_of_items(groups, top.items)
-    if judgements is not None and group is None:
-        raise ValueError("judgements= of exposure needs groups=, whose shares it compares. Got groups=None.")
+    if judgments is not None and group is None:
+        raise ValueError("judgments= of exposure needs groups=, whose shares it compares. Got groups=None.")
     sums = Sums.of(top, sparse.csr_array(np.ones((1, len(top.users)))))
     values = {name: float(column[0]) for name, column in sums.values(attributes).items()}
     without_part = None
@@ -253,7 +253,7 @@ def exposure(
         parts = Sums.of(top, _parts(len(top.users), n_resamples, random_state))
         without_part = sums.less(parts).values(attributes)
     counts = sums.counts[0]
-    table = None if group is None else _table_of_groups(group, counts, judgements, top.items)
+    table = None if group is None else _table_of_groups(group, counts, judgments, top.items)
     return Exposure(top.items, counts, len(top.users), **values, groups=table, _without_part=without_part)
 
 
@@ -375,19 +375,19 @@ def _group_of_items(groups: Any, items: NDArray[Any]) -> list[Any]:
     return [groups[item] for item in items.tolist()]
 
 
-def _table_of_groups(group: list[Any], counts: Array, judgements: JudgementsLike | None, items: NDArray[Any]) -> Table:
+def _table_of_groups(group: list[Any], counts: Array, judgments: JudgmentsLike | None, items: NDArray[Any]) -> Table:
     """Number of items, share of the counts and of what is relevant, and their ratio, for each group."""
     numbers: dict[Any, int] = {}
     number = np.array([numbers.setdefault(one, len(numbers)) for one in group])
     sizes = np.bincount(number).tolist()
     exposed = _shares(np.bincount(number, counts))
     columns: dict[str, list[Any]] = {"group": [*numbers], "items": sizes, "exposure": exposed.tolist()}
-    if judgements is not None:
-        entries = judged_entries(judgements)
+    if judgments is not None:
+        entries = judged_entries(judgments)
         place = IdIndex(items).places(np.asarray(entries.doc_id))
         if not (place >= 0).any():
             raise ValueError(
-                "judgements of exposure must hold some of the items, and ids of one type. Got "
+                "judgments of exposure must hold some of the items, and ids of one type. Got "
                 f"{echo(np.asarray(entries.doc_id)[:1].tolist())}, where items are such as {echo(items[:1].tolist())}."
             )
         relevant = _shares(np.bincount(number[place[(place >= 0) & (entries.value >= 1)]], minlength=len(numbers)))

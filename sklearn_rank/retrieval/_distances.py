@@ -194,7 +194,7 @@ def _finite(distance: Array, rows: slice) -> Array:
 def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Distances:
     """Cosine and inner product, negative; or squared distances less the square of the query: ``x x - 2 q x``.
 
-    Features are centred first for distances, which loses less to rounding; whole numbers stay whole, and their ties
+    Features are centered first for distances, which loses less to rounding; whole numbers stay whole, and their ties
     exact.
     """
     is_sparse = sparse.issparse(queries) or sparse.issparse(items)
@@ -205,10 +205,10 @@ def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Dista
         scale = [_scale(queries, items)] * 2 if is_square else [_scale(queries), _scale(items)]
         queries, items = map(_divided, (queries, items), scale)
     if is_square and not is_sparse:
-        centre = np.rint(items.mean(axis=0))
+        center = np.rint(items.mean(axis=0))
         # A copy of the items costs much beside their products with a few queries.
-        if centre.any():
-            queries, items = queries - centre, items - centre
+        if center.any():
+            queries, items = queries - center, items - center
     queries = queries * (-2.0 if is_square else -1.0)
     square = row_norms(items, squared=True) if is_square else None
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.columns import check_ids, check_positions, check_rows
-from sklearn_rank._engine.sparse import Judgements, csr, list_batches
+from sklearn_rank._engine.sparse import Judgments, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
@@ -172,7 +172,7 @@ def score_neighbors(
         raise ValueError(f"true_indices must have a row for each query ({n_queries}). Got shape {true.shape}.")
     else:
         judged = _matrix(true, np.ones(true.shape[1]), n_items, "true_indices")
-        grades = Judgements(csr(judged, "true_indices").__getitem__, n_items)
+        grades = Judgments(csr(judged, "true_indices").__getitem__, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)
     check_ids(ids, indices=indices, query_labels=query_labels, relevance=relevance)
     lists = _matrix(items, near, n_items, "indices")
@@ -230,7 +230,7 @@ def _true_nearness(distances: Any, n_queries: int, higher_is_nearer: bool) -> Ar
 
 
 def _as_near(items: Index, near: Array, true: Array, tolerance: float, n_items: int) -> tuple[Index, Index]:
-    """Neighbours, and the ones that are as near as the farthest true one, filled up with items not in the list.
+    """Neighbors, and the ones that are as near as the farthest true one, filled up with items not in the list.
 
     If more neighbors are so near than there are true ones, the surplus leaves the list: any of them will do.
     """

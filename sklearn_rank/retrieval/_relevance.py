@@ -1,4 +1,4 @@
-"""Grades of items for queries, from labels or from judgements, a slice of queries at a time.
+"""Grades of items for queries, from labels or from judgments, a slice of queries at a time.
 
 Knows neither features nor metrics.
 """
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.ranking import N_GRADES
-from sklearn_rank._engine.sparse import Grades, Groups, Judgements, csr
+from sklearn_rank._engine.sparse import Grades, Groups, Judgments, csr
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
@@ -197,7 +197,7 @@ def _kinds(items: Any) -> tuple[NDArray[np.int32], Index]:
     return kind.astype(np.int32), first
 
 
-def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgements:
+def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgments:
     """Grades from a matrix, or from a function that takes query numbers and returns their rows."""
     name = "What relevance returns" if callable(relevance) else "relevance"
     if not callable(relevance):
@@ -207,7 +207,7 @@ def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgements:
                 "relevance must be a matrix with a row for each query and a column for each database item, shape "
                 f"{(n_queries, n_items)}, or a function of row numbers that returns such rows. Got {matrix.shape}."
             )
-        return Judgements(matrix.__getitem__, n_items)
+        return Judgments(matrix.__getitem__, n_items)
 
     def rows_of(rows: slice) -> Any:
         matrix = csr(relevance(np.arange(rows.start, rows.stop)), name, rows.start)
@@ -216,4 +216,4 @@ def _judged(relevance: Any, n_queries: int, n_items: int) -> Judgements:
             raise ValueError(f"relevance must return rows of shape {shape}. Got {matrix.shape}.")
         return matrix
 
-    return Judgements(rows_of, n_items)
+    return Judgments(rows_of, n_items)

@@ -90,7 +90,7 @@ class QueryResult(Protocol):
 
     @property
     def settled(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Whether the judgements of a query fix its value for every system, by metric, if known."""
+        """Whether the judgments of a query fix its value for every system, by metric, if known."""
 
     @property
     def tells(self) -> Mapping[str, NDArray[np.bool_]]:
@@ -138,7 +138,7 @@ class Aligned:
     `cluster`: number of each query's cluster; None if queries are independent. `qid`: ids of paired queries; None if
     they are matched by position. `weight`: relative to the highest; None if all are equal. `meaning`: the metric with
     its keywords, if known. `judged`: mean share of judged documents of each system, if known. `findings`: a system with
-    far fewer judged documents, or the same object twice. `settled`: queries whose judgements fix the value for every
+    far fewer judged documents, or the same object twice. `settled`: queries whose judgments fix the value for every
     system, if known; `counts` counts them. `nothing`: reason why no query can tell the systems apart, if known.
     `run_means`: mean of each run of systems with several runs.
     """
@@ -194,7 +194,7 @@ def align(
 ) -> Aligned:
     """Defined values of each system; for a paired test, of the same queries in the same order.
 
-    `settled_as`: value of queries whose judgements fix the value for every system; NaN leaves them out, None keeps the
+    `settled_as`: value of queries whose judgments fix the value for every system; NaN leaves them out, None keeps the
     values of the results.
 
     Raises
@@ -284,7 +284,7 @@ def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
 
 
 def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] | None:
-    """Whether the judgements of each query fix its value in all systems; None if unknown."""
+    """Whether the judgments of each query fix its value in all systems; None if unknown."""
     if same.ids is None or any(one.settled is None for one in read):
         return None
     settled = np.ones(len(same.ids), bool)

@@ -154,7 +154,7 @@ class PairedQueries:
 
     @property
     def n_settled_left_out(self) -> int:
-        """Number of queries left out because their judgements fix the value."""
+        """Number of queries left out because their judgments fix the value."""
         is_left_out = (
             self.counts is not None and self.counts.counts_as is not None and math.isnan(self.counts.counts_as)
         )
@@ -686,7 +686,7 @@ def no_worse(
     missing : "raise" or float, default="raise"
         Value of a query that is missing in one system. ``nan`` leaves the query out of both.
     replace_undefined_by : float, default=None
-        Value of queries whose judgements fix the value of a metric for every system: no document is relevant, or all
+        Value of queries whose judgments fix the value of a metric for every system: no document is relevant, or all
         labels are equal although the metric needs two. Such queries contain no information about a change, so None and
         ``nan`` leave them out; with a number, such as 0, they count. A query on which both systems found nothing always
         counts.

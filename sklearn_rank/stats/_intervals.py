@@ -185,12 +185,12 @@ def _named(which: Sequence[str]) -> str:
     return ", ".join([*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])])
 
 
-def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
+def t_interval(center: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
     """Interval by Student's t; a one-sided alternative leaves the other side open."""
     upper = (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
     # scipy.stats.t.ppf without its checks, which are slow.
     reach = float(special.stdtrit(df, upper)) * standard_error
-    return _opened(centre - reach, centre + reach, alternative)
+    return _opened(center - reach, center + reach, alternative)
 
 
 def may_not_keep_level(values: Array, weight: Array | None, clusters: Any, *, is_binary: bool) -> bool:
@@ -250,8 +250,8 @@ def bca_interval(sample: Sample, means: Array, confidence_level: float, alternat
     `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. For a
     mean, the acceleration is the skewness of the deviations over 6 sqrt(n); deviations are summed within clusters.
     """
-    centre, u = sample.centre, sample.deviations
-    below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))
+    center, u = sample.center, sample.deviations
+    below = (np.count_nonzero(means < center) + np.count_nonzero(means <= center)) / (2 * len(means))
     # Clipped, so that the bias is finite where all resamples are on one side.
     bias = stats.norm.ppf(np.clip(below, 1 / (4 * len(means)), 1 - 1 / (4 * len(means))))
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)

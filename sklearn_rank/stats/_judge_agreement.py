@@ -163,23 +163,23 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     return JudgeAgreement(a[judged], b[judged], int(one_alone.sum()))
 
 
-def _by_document(judgements: Any) -> dict[tuple[Any, Any], Any] | None:
+def _by_document(judgments: Any) -> dict[tuple[Any, Any], Any] | None:
     """Grades by query and document; None for arrays."""
-    if hasattr(type(judgements), "__dataclass_fields__") and hasattr(judgements, "doc_id"):
-        ids = (np.asarray(judgements.qid).tolist(), np.asarray(judgements.doc_id).tolist())
-        grades = dict(zip(zip(*ids, strict=True), judgements.value.tolist(), strict=True))
-        if len(grades) < len(judgements):
+    if hasattr(type(judgments), "__dataclass_fields__") and hasattr(judgments, "doc_id"):
+        ids = (np.asarray(judgments.qid).tolist(), np.asarray(judgments.doc_id).tolist())
+        grades = dict(zip(zip(*ids, strict=True), judgments.value.tolist(), strict=True))
+        if len(grades) < len(judgments):
             raise ValueError(
                 "judge_agreement takes one grade for each document, so read entries with duplicates='raise' or "
-                f"'first'. Got {len(judgements) - len(grades)} repeated documents."
+                f"'first'. Got {len(judgments) - len(grades)} repeated documents."
             )
         return grades
-    if not isinstance(judgements, Mapping):
+    if not isinstance(judgments, Mapping):
         return None
-    for query, grades in judgements.items():
+    for query, grades in judgments.items():
         if not isinstance(grades, Mapping):
             raise TypeError(
                 "judge_agreement takes grades of documents, {query: {document: grade}}. "
                 f"Got {type(grades).__name__} for query {echo(query)}."
             )
-    return {(query, document): grade for query, grades in judgements.items() for document, grade in grades.items()}
+    return {(query, document): grade for query, grades in judgments.items() for document, grade in grades.items()}

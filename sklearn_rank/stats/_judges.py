@@ -20,7 +20,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import LabelledName, P, Table, TableReport
+from sklearn_rank._utils.table import LabeledName, P, Table, TableReport
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
@@ -94,8 +94,8 @@ def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
     mean, _, lam = _tuned(values)
     with_pseudo = _with_pseudo_queries(values)
     # A model without a correlation on the queries at hand has none with the pseudo queries.
-    centre, standard_error, _ = _people(with_pseudo) if _is_constant(values) else _tuned(with_pseudo)
-    return JudgedEstimate(mean, standard_error, lam, *_with_ends(with_pseudo, centre, standard_error, confidence_level))
+    center, standard_error, _ = _people(with_pseudo) if _is_constant(values) else _tuned(with_pseudo)
+    return JudgedEstimate(mean, standard_error, lam, *_with_ends(with_pseudo, center, standard_error, confidence_level))
 
 
 def _tuned(values: JudgedValues) -> tuple[float, float, float]:
@@ -121,14 +121,14 @@ def _with_pseudo_queries(values: JudgedValues) -> JudgedValues:
     return values._replace(human=human, model=np.append(values.model, wrong))
 
 
-def _with_ends(values: JudgedValues, centre: float, standard_error: float, level: float) -> tuple[Interval, float]:
+def _with_ends(values: JudgedValues, center: float, standard_error: float, level: float) -> tuple[Interval, float]:
     """Student's t interval, cut at the bounds of the metric, and p; without spread, only p, of a sign test."""
     # The pseudo queries of differences give no degrees of freedom.
     df = len(values.human) - 1.0 - len(values.pseudo) * (-1.0 in values.pseudo)
-    if standard_error <= EQUAL_WITHIN * abs(centre):
+    if standard_error <= EQUAL_WITHIN * abs(center):
         return (math.nan, math.nan), student(Paired(values.human, 0 * values.human), ComparisonOptions()).pvalue
-    (low, high), (lowest, highest) = t_interval(centre, standard_error, df, level, "two-sided"), values.bounds
-    return (max(low, lowest), min(high, highest)), t_pvalue(centre / standard_error, df, "two-sided")
+    (low, high), (lowest, highest) = t_interval(center, standard_error, df, level, "two-sided"), values.bounds
+    return (max(low, lowest), min(high, highest)), t_pvalue(center / standard_error, df, "two-sided")
 
 
 # --- values of queries -------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def _cells(interval: Interval) -> tuple[float | None, float | None]:
     return (None, None) if math.isnan(interval[0]) else interval
 
 
-CORRELATION = LabelledName("correlation", "corr.")
+CORRELATION = LabeledName("correlation", "corr.")
 """Column whose printed head is no longer than its numbers."""
 
 

@@ -20,7 +20,7 @@ from sklearn_rank._utils.table import (
     P_CORRECTED,
     VALUE_WIDTH,
     WIDTH,
-    LabelledName,
+    LabeledName,
     P,
     PValueName,
     Table,
@@ -46,7 +46,7 @@ EQUAL_DIFFERENCES = 1e-12
 PAIR_NAME_WIDTH = 16
 """Maximum width of a system's name in printed pairs, so that a line fits a terminal."""
 
-DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), PValueName("p corrected", "corr. p")
+DIFFERENCE, CORRECTED = LabeledName("difference", "a - b"), PValueName("p corrected", "corr. p")
 """Columns whose printed heads are no longer than their numbers."""
 
 PAIR_COLUMNS = (
@@ -212,12 +212,12 @@ class PairedTest(TableReport, PairedTestParts):
     judged : dict of str to float
         Mean share of judged documents of each system, down to the cutoff; empty if unknown.
     counts : tuple or None
-        Number of all queries, of queries without a value, and of queries whose judgements fix the value for every
+        Number of all queries, of queries without a value, and of queries whose judgments fix the value for every
         system, such as queries without a relevant document; None if unknown.
     nothing : str
         Reason why no query can tell the systems apart; "" if a query can, or if it is unknown.
     means_without_settled : dict of str to float
-        Means without the queries whose judgements fix the value, if they differ from `means`.
+        Means without the queries whose judgments fix the value, if they differ from `means`.
     run_means : dict of str to tuple of float
         Mean of each run, for systems with several runs.
     pairs : list of (str, str)
@@ -491,7 +491,7 @@ class PairedTest(TableReport, PairedTestParts):
 
     @property
     def note_without_settled(self) -> str:
-        """Sentence with the means without queries whose judgements fix the value; "" if the means are the same."""
+        """Sentence with the means without queries whose judgments fix the value; "" if the means are the same."""
         if self.counts is None or not self.means_without_settled:
             return ""
         pair = self.pairs[0] if len(self.pairs) == 1 else None
@@ -571,7 +571,7 @@ def written_count(n: int | tuple[int, int]) -> int | str:
 def means_without_settled(
     values: Mapping[str, Array], settled: NDArray[np.bool_] | None, weight: Array | None
 ) -> dict[str, float]:
-    """Means without the queries whose judgements fix the value; empty if these means are the same or undefined.
+    """Means without the queries whose judgments fix the value; empty if these means are the same or undefined.
 
     A query with NaN is left out for all systems.
     """
@@ -590,7 +590,7 @@ def means_without_settled(
 def note_without_settled(
     means: Mapping[str, float], counts: QueryCounts, meaning: str, metric: str, pair: tuple[str, str] | None
 ) -> str:
-    """Sentence with the means, and the difference of the only pair, without queries whose judgements fix the value."""
+    """Sentence with the means, and the difference of the only pair, without queries whose judgments fix the value."""
     n = counts.n_settled or 0
     which = f"the {n:,} queries that have" if n > 1 else "the query that has"
     shown = ", ".join(f"{name} {cell(mean)}" for name, mean in means.items())

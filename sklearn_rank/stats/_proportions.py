@@ -26,10 +26,10 @@ def normal_quantile(confidence_level: float, alternative: str = "two-sided") -> 
 def wilson(values: Array, z: float) -> Interval:
     """E. B. Wilson: Probable inference, the law of succession, and statistical inference. JASA 22, 1927."""
     n, rate = len(values), float(values.mean())
-    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    center = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * math.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     # Rounding must not move the ends that are exact.
-    return (centre - reach if rate > 0 else 0.0), (centre + reach if rate < 1 else 1.0)
+    return (center - reach if rate > 0 else 0.0), (center + reach if rate < 1 else 1.0)
 
 
 def are_rates(sample: Paired | Unpaired, *, is_binary: bool) -> bool:

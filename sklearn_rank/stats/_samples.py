@@ -116,14 +116,14 @@ class IndependentValues:
         return self.spread / math.sqrt(self.n)
 
     @property
-    def centre(self) -> float:
+    def center(self) -> float:
         """Mean, by the bootstrap's summation."""
         return float(self.total.mean())
 
     @property
     def deviations(self) -> Array:
         """Deviations from the mean."""
-        return self.total - self.centre
+        return self.total - self.center
 
     @property
     def data(self) -> tuple[Array, ...]:
@@ -146,7 +146,7 @@ class RatioOfSums:
 
     total: Array
     size: Array
-    centre: float
+    center: float
 
     @classmethod
     def of(cls, x: Array, cluster: Index | None, weight: Array | None) -> Self:
@@ -185,7 +185,7 @@ class RatioOfSums:
     @cached_property
     def deviations(self) -> Array:
         """Weighted sum of the deviations from the mean in each unit; exactly zero if they are only rounding errors."""
-        sums = self.total - self.centre * self.size
+        sums = self.total - self.center * self.size
         return sums if np.ptp(sums) > EQUAL_WITHIN * np.abs(self.total).max() else np.zeros(self.n)
 
     @property

@@ -122,12 +122,12 @@ def macro_row(
     if len(x) == 0:
         return (0, 0, *[None] * 5)
     found = macro_mean(x, segment, cluster, weight)
-    centre, error, df = found.mean, found.standard_error, found.df
+    center, error, df = found.mean, found.standard_error, found.df
     if pseudo is not None:
-        (centre, error), df = pseudo.mean_and_error(x, segment), math.inf
+        (center, error), df = pseudo.mean_and_error(x, segment), math.inf
     if not error > 0:
         return (found.n_segments, len(x), found.mean, *[None] * 4)
-    low, high = t_interval(centre, error, df, confidence_level, "two-sided")
+    low, high = t_interval(center, error, df, confidence_level, "two-sided")
     ends = max(low, bounds[0]), min(high, bounds[1])
     return (found.n_segments, len(x), found.mean, *ends, error, None if math.isinf(df) else float(df))
 

@@ -30,7 +30,7 @@ def retrieval(features, **options):
 
 
 def of_many_items(distance):
-    """Enough rows for the nearest neighbours to be compared pair by pair."""
+    """Enough rows for the nearest neighbors to be compared pair by pair."""
     items, classes = np.random.default_rng(1).normal(size=(600, 3)), np.arange(600) % 3
     return evaluate_retrieval(items[:9] + 0.1, items, classes[:9], classes, distance=distance, metrics=METRICS[:1])
 

@@ -24,7 +24,7 @@ QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
 RESULT = evaluate(Y, S, qid=Q)
 ENTRIES = read_qrels(io.BytesIO(b"q1 0 d1 1\n")), read_run(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
 RANX = [type(name, (), {"__module__": "ranx.data_structures", "__getitem__": lambda s, i: 1 / 0}) for name in "qr"]
-TO_FRAME, TO_RUN = "evaluate_table(data, y_true='label'", "evaluate_run(judgements, run)"
+TO_FRAME, TO_RUN = "evaluate_table(data, y_true='label'", "evaluate_run(judgments, run)"
 TO_SYSTEMS, TO_RESULTS = "compare_systems(y_true, {name: y_score}, qid=qid)", "compare_systems({name: result})"
 
 WRONG = [

@@ -19,7 +19,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._misuse.table import ALL_DOORS
 from sklearn_rank.exceptions import RankingWarning
 
-LABELS_AND_SCORES = {"y", "y_true", "y_score", "judgements", "run", "relevance", "query_labels", "eval_set"}
+LABELS_AND_SCORES = {"y", "y_true", "y_score", "judgments", "run", "relevance", "query_labels", "eval_set"}
 OPTIONAL = {"sklearn_rank.spark": "pyspark", "sklearn_rank.boosting": "numpy"}
 WITHOUT = {
     r"\w+\.(split|get_n_splits|set_fit_request)": "labels are handed on",

@@ -35,7 +35,7 @@ def both(label, metrics, new=NEW, old=OLD, **keywords):
 
 
 def written(folder, label, new=NEW, old=OLD, document="d"):
-    """Files of judgements and of both runs."""
+    """Files of judgments and of both runs."""
     lines = [f"{q} 0 d{i % N_DOCUMENTS} {y}\n" for i, (q, y) in enumerate(zip(QID, label, strict=True))]
     (folder / "qrels").write_text("".join(lines))
     for name, scores in (("new", new), ("old", old)):
@@ -123,7 +123,7 @@ def test_batches_count_if_a_metric_has_that_min_relevance():
 
 
 @pytest.mark.parametrize("name", sorted(name for name, metric in REGISTRY.items() if not metric.subtopics))
-def test_judgements_fix_the_value_of_settled_queries(name):
+def test_judgments_fix_the_value_of_settled_queries(name):
     """On settled queries any two orders have the same value; errors of scores are never settled."""
     label = np.array([0, 0, 1, 1, 0, 1, 0, 0, 0])
     qid = np.repeat([0, 1, 2, 3], [2, 2, 3, 2])
@@ -239,11 +239,11 @@ def test_a_perfect_error_and_values_of_the_user_are_evidence(metric):
         assert compare_all(two).pvalue == 1
         assert "nothing was compared" not in said(no_worse(**two, margin=0.1))
     assert compare([0.0] * 5, [0.0] * 5).pvalue == 1
-    unlabelled = {
+    unlabeled = {
         name: Evaluation.from_values(range(5), {"clicks": np.ones(5)}, label_fingerprints=[0] * 5) for name in mine
     }
     with pytest.raises(ValueError, match="nothing was compared"):
-        compare_systems(unlabelled)
+        compare_systems(unlabeled)
 
 
 def test_evaluators_and_scorers_warn():

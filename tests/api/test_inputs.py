@@ -153,18 +153,18 @@ OF_FRAMES = {
     "evaluate_table in pieces": lambda f: skr.evaluate_table([f, f], sample_weight="other"),
 }
 
-JUDGEMENTS = {"q1": {"c": 1, "a": 2, "b": 0}, "q2": {"d": 1, "a": -1}, "q3": {"a": 0, "z": 1}}
+JUDGMENTS = {"q1": {"c": 1, "a": 2, "b": 0}, "q2": {"d": 1, "a": -1}, "q3": {"a": 0, "z": 1}}
 RUN = {"q2": {"a": 0.5, "d": 0.5}, "q1": {"b": 0.9, "c": 0.8, "e": 0.7}, "q3": {"z": 2, "a": 1}}
 WORST_FIRST = {q: dict(sorted(of.items(), key=lambda pair: pair[1])) for q, of in RUN.items()}
 RUNS = {
-    "dicts": lambda: (JUDGEMENTS, RUN),
-    "worst first": lambda: (JUDGEMENTS, WORST_FIRST),
-    "lists": lambda: (JUDGEMENTS, {q: [*of] for q, of in RUN.items()}),
-    "pairs": lambda: (JUDGEMENTS, {q: [*of.items()] for q, of in RUN.items()}),
-    "sets": lambda: ({q: {*of} for q, of in JUDGEMENTS.items()}, {q: [*of] for q, of in RUN.items()}),
-    "numbers as ids": lambda: (by_number(JUDGEMENTS), by_number(RUN)),
-    "tables": lambda: (table(JUDGEMENTS, "label"), table(RUN, "score")),
-    "entries": lambda: (read_qrels(table(JUDGEMENTS, "label")), read_run(table(RUN, "score"))),
+    "dicts": lambda: (JUDGMENTS, RUN),
+    "worst first": lambda: (JUDGMENTS, WORST_FIRST),
+    "lists": lambda: (JUDGMENTS, {q: [*of] for q, of in RUN.items()}),
+    "pairs": lambda: (JUDGMENTS, {q: [*of.items()] for q, of in RUN.items()}),
+    "sets": lambda: ({q: {*of} for q, of in JUDGMENTS.items()}, {q: [*of] for q, of in RUN.items()}),
+    "numbers as ids": lambda: (by_number(JUDGMENTS), by_number(RUN)),
+    "tables": lambda: (table(JUDGMENTS, "label"), table(RUN, "score")),
+    "entries": lambda: (read_qrels(table(JUDGMENTS, "label")), read_run(table(RUN, "score"))),
 }
 BY_QUERY = {"q1": "x", "q3": "y", "q2": "x"}
 OF_RUNS = {
@@ -293,16 +293,16 @@ OTHERS = {
                                  DENSE, FOUND, np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1, 0])),
     "lists": (lambda i, t: score_neighbors(None, i, true_indices=t), FOUND, FOUND[:, ::-1].copy()),
     "exposure": (lambda run, items, train, of, j: exposure(
-        run, items=items, k=2, train=train, groups=of, judgements=j, n_resamples=5, random_state=0),
+        run, items=items, k=2, train=train, groups=of, judgments=j, n_resamples=5, random_state=0),
         LISTS, ["c", "a", "b"], {"u": ["a"], "v": ["c", "a"]}, {"a": "x", "b": "x", "c": "y"}, {"u": {"a": 1}}),
     "diversity": (lambda run, items, v: intra_list_diversity(run, items=items, k=2, vectors=v),
                   LISTS, ["c", "a", "b"], EMBEDDED[:3]),
     "attributes of runs": (lambda j, r, w, by, c, e: skr.evaluate_run(
         j, r, sample_weight=w, by=by, clusters=c, exclude=e, metrics="map", missing_from_run="drop"),
-        JUDGEMENTS, RUN, dict.fromkeys(JUDGEMENTS, 2.0), {"half": BY_QUERY}, BY_QUERY, {"q1": {"b"}, "q2": ["z"]}),
+        JUDGMENTS, RUN, dict.fromkeys(JUDGMENTS, 2.0), {"half": BY_QUERY}, BY_QUERY, {"q1": {"b"}, "q2": ["z"]}),
     "chunks": (lambda j, r, of: skr.evaluate_run(j, r, document_of=of, metrics="map"),
-               JUDGEMENTS, RUN, {d: d if d != "e" else "c" for d in "abcdez"}),
-    "pytrec_eval": (lambda j, r: RelevanceEvaluator(j, {"map", "ndcg_cut"}).evaluate(r), JUDGEMENTS,
+               JUDGMENTS, RUN, {d: d if d != "e" else "c" for d in "abcdez"}),
+    "pytrec_eval": (lambda j, r: RelevanceEvaluator(j, {"map", "ndcg_cut"}).evaluate(r), JUDGMENTS,
                     {q: {d: float(s) for d, s in of.items()} for q, of in RUN.items()}),
     "a run as text": (lambda s, q, d: write_run("/dev/null", s, qid=q, doc_id=d),
                       SCORE, QUERY, np.arange(24).astype(str)),

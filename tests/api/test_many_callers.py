@@ -45,8 +45,8 @@ def rows(n_rows, n_queries, seed=0):
 
 
 FEW, MANY = rows(60, 6), rows(3000, 100)
-JUDGEMENTS = {f"q{q}": {f"d{d}": (q + d) % 3 for d in range(9)} for q in range(5)}
-RUNS = {name: {q: {d: hash_of(q, d) for d in of} for q, of in JUDGEMENTS.items()} for name, hash_of in (
+JUDGMENTS = {f"q{q}": {f"d{d}": (q + d) % 3 for d in range(9)} for q in range(5)}
+RUNS = {name: {q: {d: hash_of(q, d) for d in of} for q, of in JUDGMENTS.items()} for name, hash_of in (
     ("a", lambda q, d: int(q[1:]) * 7 % 5 + int(d[1:])), ("b", lambda q, d: -int(d[1:])),
 )}  # fmt: skip
 TREC = "".join(f"q{i // 50} Q0 d{i} 1 {i % 7} me\n" for i in range(2000)).encode()
@@ -71,8 +71,8 @@ CALLS = {
     "prepared, few rows": lambda i: PREPARED[60](np.roll(FEW[1], i % 5)),
     "prepared, many rows": lambda i: PREPARED[3000].evaluate(np.roll(MANY[1], i % 5)).mean(),
     "an accumulator": lambda i: accumulate(FEW),
-    "a run": lambda i: evaluate_run(JUDGEMENTS, RUNS["a"], metrics=METRICS).mean(),
-    "systems": lambda i: compare_systems(JUDGEMENTS, RUNS, metrics="ndcg@3").results["b"].mean(),
+    "a run": lambda i: evaluate_run(JUDGMENTS, RUNS["a"], metrics=METRICS).mean(),
+    "systems": lambda i: compare_systems(JUDGMENTS, RUNS, metrics="ndcg@3").results["b"].mean(),
     "a file": lambda i: read_run(BytesIO(TREC), n_jobs=2).value.tobytes(),
     "segments of a result": lambda i: repr(RESULT.segments("country")),
     "intervals of a result": lambda i: RESULT.confidence_interval(),
@@ -118,7 +118,7 @@ def first_in_first_out(inside):
         runs = {"system": {"q1": {"x1": 1.0, "x2": 0.5}, "q2": {"x3": 1.0}}}
         calls = []
         for _ in range(2):
-            call = pool.submit(compare_systems, JUDGEMENTS, runs, metrics="map", missing_from_run="drop")
+            call = pool.submit(compare_systems, JUDGMENTS, runs, metrics="map", missing_from_run="drop")
             calls.append((call, inside.get(timeout=20)))
         for call, may_leave in calls:
             may_leave.set()

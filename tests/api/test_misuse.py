@@ -272,7 +272,7 @@ def test_checks_of_rows(name, door, call):
         pytest.skip("queries there are lists of all items")
     warned, raised = seen(call, rows)
     if door is entry_points.RUN and name == "labels and scores swapped":
-        assert warned == ["run and judgements swapped"]
+        assert warned == ["run and judgments swapped"]
         return
     # No label reaches the threshold, so two systems cannot be compared.
     is_compared = call is of_systems and name == "threshold outside of the scale"
@@ -308,20 +308,20 @@ def batches_again():
 
 
 def turned():
-    """A run and judgements, swapped."""
+    """A run and judgments, swapped."""
     rows = Rows()
     return by_query(rows, "score"), by_query(rows, "label")
 
 
 def rising():
-    """Judgements, and a run of increasing distances."""
+    """Judgments, and a run of increasing distances."""
     rows = Rows()
     run = by_query(Rows(score=3 - rows.score), "score")
     return by_query(rows, "label"), {q: dict(sorted(found.items(), key=lambda x: x[1])) for q, found in run.items()}
 
 
 def padded():
-    """Judgements, and a run with a document -1."""
+    """Judgments, and a run with a document -1."""
     rows = Rows()
     run = {q: {**documents, -1: 0.0} for q, documents in by_query(rows, "score").items()}
     return by_query(rows, "label"), run
@@ -343,7 +343,7 @@ def distances():
 
 
 def contradicted():
-    """Judgements, and a run whose ranks contradict its scores and agree with the judgements."""
+    """Judgments, and a run whose ranks contradict its scores and agree with the judgments."""
     return read_qrels(io.BytesIO(FIRST_IS_BEST.encode())), read_run(io.BytesIO(AGAINST.encode()))
 
 
@@ -366,7 +366,7 @@ def as_files(folder, judged, run, line="{} Q0 {} 1 {} me\n"):
 
 
 def strange(*documents):
-    """Judgements, and a run of other documents plus some documents of its first query."""
+    """Judgments, and a run of other documents plus some documents of its first query."""
     judged = {q: dict.fromkeys((f"d{i}" for i in range(3)), int(q > 0)) for q in range(N_QUERIES)}
     run = {q: [f"x{i}" for i in range(N_DOCUMENTS)] + [*documents] * (q == 0) for q in judged}
     return judged, run
@@ -378,7 +378,7 @@ MIXED = {"u": ["x1"], "v": ["2"]}, {"u": ["x1"], "v": [2]}
 EMPTY = Rows(score=np.full(N_ROWS, -np.inf), metric="ndcg@10")
 PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
 NO_DOCUMENT = "invalid document ids"
-TURNED, RISING = "run and judgements swapped", "a run worst first"
+TURNED, RISING = "run and judgments swapped", "a run worst first"
 FRACTION, CONTRADICTED = "rank and score swapped in a file", "ranks that contradict scores"
 GRADES = [[3, 2, 0, 1], [0, 0, 2, 1]], [[0.1, 0.2, 0.3, 0.25]] * 2
 ANOTHER_GAIN = "another gain than scikit-learn's"

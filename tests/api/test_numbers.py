@@ -173,7 +173,7 @@ def test_masks_are_applied(call):
         call(masked([1.0, 1.0, 1.0]))
 
 
-def test_masked_neighbours_are_missing():
+def test_masked_neighbors_are_missing():
     found = np.ma.array([[0, 1], [1, 0]], mask=[[0, 1], [0, 0]])
     arguments = {"query_labels": [0, 1], "database_labels": [0, 0, 1], "metrics": ["recall"]}
     expected = score_neighbors(None, [[0, -1], [1, 0]], **arguments).mean()

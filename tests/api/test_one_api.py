@@ -170,15 +170,15 @@ def test_n_counts_rows_and_k_is_a_cutoff():
     assert not {name for name, function in public_callables() if takes(function, "k")} & tables
 
 
-def test_judgements_come_before_runs():
-    """In each function that takes both by position; judgements have the same name everywhere."""
-    both = {name: inspect.signature(f).parameters for name, f in public_callables() if takes(f, "judgements")}
-    in_order = {name for name, parameters in both.items() if "run" in parameters and [*parameters][0] == "judgements"}
+def test_judgments_come_before_runs():
+    """In each function that takes both by position; judgments have the same name everywhere."""
+    both = {name: inspect.signature(f).parameters for name, f in public_callables() if takes(f, "judgments")}
+    in_order = {name for name, parameters in both.items() if "run" in parameters and [*parameters][0] == "judgments"}
     assert in_order == {"sklearn_rank.evaluate_run", "sklearn_rank.io.join"}
     assert not {name for name, function in public_callables() if takes(function, "qrels")}
 
 
-def test_readers_of_runs_and_of_judgements_take_the_same():
+def test_readers_of_runs_and_of_judgments_take_the_same():
     assert signature(sklearn_rank.io.read_run) == signature(sklearn_rank.io.read_qrels)
 
 

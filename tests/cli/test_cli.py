@@ -29,7 +29,7 @@ RUN = "301 Q0 a 1 7.5 t\n301 Q0 b 2 7.5 t\n302 Q0 b 1 5 t\n302 Q0 a 1 4 t\n304 Q
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Judgements and two runs in the working directory."""
+    """Judgments and two runs in the working directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
@@ -60,7 +60,7 @@ def test_evaluate_command(files, cli):
     assert lines[1].split()[:2] == ["run", f"{(3 / 8 + 1 / 2) / 3:.4f}"]
     assert lines[2].split()[:2] == ["other", f"{(1 / 4 + 1 / 2) / 3:.4f}"]
     first = "run: 4 documents retrieved, 3 of them judged, 2 judged only; "
-    first += "queries not in the run: 1, counted as zero (303); queries without judgements: 1, left out (304)"
+    first += "queries not in the run: 1, counted as zero (303); queries without judgments: 1, left out (304)"
     assert err.splitlines()[0] == first
 
 
@@ -161,7 +161,7 @@ def test_command_missing_queries(files, cli):
 
 
 def test_files_of_other_forms_and_chunks(files, cli):
-    """Judgements of BEIR, a run in JSON, and a file that maps chunks to documents."""
+    """Judgments of BEIR, a run in JSON, and a file that maps chunks to documents."""
     (files / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t2\n")
     chunks = {"1": {"b#1": 0.9, "a#1": 0.5, "a#2": 0.5}, "2": {"x#1": 0.7, "c#2": 0.6}}
     (files / "run.json").write_text(json.dumps(chunks))
@@ -192,7 +192,7 @@ def test_files_of_other_forms_and_chunks(files, cli):
     (files / "table.tsv").write_text("qid\tlabel\tscore\n1\t1\t2\n1\t0\t3\n")
     table = "evaluate", "--table", "table.tsv", "-m", "mrr"
     assert cli(*table)[0] == cli(*table, "--separator", r"\t")[0] == "run        MRR\nscore   0.5000\n"
-    assert "--document-of is for runs with judgements" in cli(*table, "--document-of", "chunks", code=2)[1]
+    assert "--document-of is for runs with judgments" in cli(*table, "--document-of", "chunks", code=2)[1]
 
 
 def test_keywords_of_all_metrics(files, cli):
@@ -338,9 +338,9 @@ def test_random_collections_match_pytrec_eval(negative, tmp_path, cli):
                 qrels[query] = {documents[i]: int(grade[i]) for i in np.flatnonzero(judged)}
             if rng.random() < 0.9:
                 run[query] = {documents[i]: float(score[i]) for i in np.flatnonzero(got)}
-        judgements = "".join(f"{q} 0 {d} {g}\n" for q in qrels for d, g in qrels[q].items())
+        judgments = "".join(f"{q} 0 {d} {g}\n" for q in qrels for d, g in qrels[q].items())
         lines = "".join(f"{q} Q0 {d} 0 {s!r} t\n" for q in run for d, s in run[q].items())
-        (tmp_path / "qrels").write_text(judgements, "utf-8")
+        (tmp_path / "qrels").write_text(judgments, "utf-8")
         (tmp_path / "run").write_text(lines, "utf-8")
         (found,) = json.loads(cli(*words, "--format", "json", "--per-query")[0]).values()
         (means,) = json.loads(cli(*words, "--format", "json")[0]).values()
@@ -401,7 +401,7 @@ def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
 
 
 def test_shares_of_unjudged_documents(tmp_path, cli):
-    """Of six documents, d8 has no judgement and d4 is only in the pool; they are at ranks 3 and 4."""
+    """Of six documents, d8 has no judgment and d4 is only in the pool; they are at ranks 3 and 4."""
     (tmp_path / "qrels").write_text(TREC_QRELS)
     (tmp_path / "run").write_text(TREC_RUN)
     words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "-q"]
@@ -570,7 +570,7 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
     ("words", "message"),
     [
         (["evaluate", "qrels", "nothing"], "There is no file 'nothing' in"),
-        (["evaluate", "qrels"], "Judgements and at least one run must be given"),
+        (["evaluate", "qrels"], "Judgments and at least one run must be given"),
         (["evaluate", "qrels", "run", "-m", "ndgc"], "Did you mean 'ndcg'"),
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
@@ -579,11 +579,11 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "--qid", "x"], "--qid names a column of QRELS, of RUN or of a --table. Got 'x'"),
         (
             ["evaluate", "--table", "t.csv", "--missing-from-run", "zero"],
-            "--missing-from-run is for runs with judgements",
+            "--missing-from-run is for runs with judgments",
         ),
-        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs with judgements"),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs with judgments"),
         (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id names a column of QRELS, of RUN or of a --table"),
-        (["evaluate", "--table", "t.csv", "--run-format", "ranks"], "--run-format is for runs with judgements"),
+        (["evaluate", "--table", "t.csv", "--run-format", "ranks"], "--run-format is for runs with judgments"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),

@@ -22,7 +22,7 @@ PACKAGE = str(Path(sklearn_rank.__file__).parents[1])
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Judgements, an old run, a run as good, a worse run, and an undecided run; a table."""
+    """Judgments, an old run, a run as good, a worse run, and an undecided run; a table."""
     folder, rng = tmp_path_factory.mktemp("gate"), np.random.default_rng(0)
     grades = rng.integers(0, 3, (N, 8))
     old = grades + rng.normal(0, 2, grades.shape)

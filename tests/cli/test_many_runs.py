@@ -19,7 +19,7 @@ RUNS = [f"runs/input.{name}.run" for name in ("bm25", "dense", "fused", "tied")]
 
 @pytest.fixture
 def cli(tmp_path, monkeypatch, capsys):
-    """Run the command line in a folder with judgements, four runs, a file of countries and a table."""
+    """Run the command line in a folder with judgments, four runs, a file of countries and a table."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     rng, rows = np.random.default_rng(0), [(f"q{i}", f"d{j}") for i in range(N) for j in range(SIZE)]
@@ -77,9 +77,9 @@ def test_shares_of_many_runs_are_a_range(shares, note):
 
 
 def test_segments(cli):
-    judgements, runs = read_qrels("qrels"), {name: read_run(name) for name in RUNS[::2]}
+    judgments, runs = read_qrels("qrels"), {name: read_run(name) for name in RUNS[::2]}
     countries = {f"q{i}": "de" if i % 3 else "fr" for i in range(N)}
-    report = compare_systems(judgements, runs, metrics=["map", "ndcg@5"], by={"country": countries})
+    report = compare_systems(judgments, runs, metrics=["map", "ndcg@5"], by={"country": countries})
     words = "qrels", *RUNS[::2], "-m", "map,ndcg@5", "--by", "country.tsv", "--format"
     rows = [*csv.reader(io.StringIO(cli("evaluate", *words, "csv").out))]
     expected = [(name, *row) for name, one in report.items() for row in one.segments("country").table.rows]

@@ -15,7 +15,7 @@ STABLE = ours.supported_measures - {"runid", "relstring"}
 
 
 def case(seed):
-    """Judgements, run and arguments; each query has a document, because the original fails without."""
+    """Judgments, run and arguments; each query has a document, because the original fails without."""
     rng = random.Random(seed)
     n = rng.choice([1, 3, 10, 60])
     grades = rng.choice([[0, 1], [0, 1, 2, 3], [-1, 0, 1, 2], [1], [0]])
@@ -110,7 +110,7 @@ def test_measures_that_are_refused_by_name(measure, reason):
 @pytest.mark.parametrize(
     "wrong", [{1: {"a": 1}}, {"q": {2: 1}}, {"q": ["a"]}, {"q": {"a": 1.5}}, {"q": {"a": "1"}}, [1]], ids=repr
 )
-def test_judgements_of_other_types_are_refused(wrong):
+def test_judgments_of_other_types_are_refused(wrong):
     with pytest.raises(TypeError):
         ours.RelevanceEvaluator(wrong, {"map"})
 

@@ -50,12 +50,12 @@ def test_pairs_and_ranks_match_all_pairs(n_grades, mean_block):
         order_kernels.spread_tie_ends(ptr, tie_end, ends)
     pairs, (by_label, by_score) = np.empty((len(LENGTHS), 4)), np.empty((2, len(grade)))
     agreement_kernels.pairs(label, ptr, tie_end, pairs, *memory_of_sorts())
-    agreement_kernels.centred_ranks(label, ptr, by_label, *memory_of_sorts())
-    agreement_kernels.centred_ranks_of_ties(ptr, tie_end, by_score)
+    agreement_kernels.centered_ranks(label, ptr, by_label, *memory_of_sorts())
+    agreement_kernels.centered_ranks_of_ties(ptr, tie_end, by_score)
     for q, (start, stop) in enumerate(pairwise(ptr)):
         assert_array_equal(pairs[q], naive.pairs(label[start:stop], ends[start:stop]))
-        assert_array_equal(by_label[start:stop], naive.centred_ranks(label[start:stop]))
-        assert_array_equal(by_score[start:stop], naive.centred_ranks(-ends[start:stop]))
+        assert_array_equal(by_label[start:stop], naive.centered_ranks(label[start:stop]))
+        assert_array_equal(by_score[start:stop], naive.centered_ranks(-ends[start:stop]))
 
 
 @pytest.mark.parametrize("of_grades", [True, False])

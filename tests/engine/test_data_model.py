@@ -61,7 +61,7 @@ def test_missing_labels_are_unjudged():
     assert below == ndcg_score([0, 2, 1], [3, 2, 1], qid=[1] * 3) < 1
 
 
-def test_a_query_without_judgements_stays():
+def test_a_query_without_judgments_stays():
     result = evaluate([np.nan, 1], [1, 1], qid=["a", "b"], metrics=["map", "p@1"], unjudged="drop")
     assert result.qid.tolist() == ["a", "b"]
     assert result.n_undefined == {"map": 1, "p@1": 0}

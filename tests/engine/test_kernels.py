@@ -16,7 +16,7 @@ from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.sums import cumsum, joint
 
 from sklearn_rank._engine.grouping import Grouping
-from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
+from sklearn_rank._engine.kernels.agreement import centered_ranks, overlap
 from sklearn_rank._engine.kernels.grades import count_grades_at_least, find_grades, rank_grades
 from sklearn_rank._engine.kernels.order import longest
 from sklearn_rank._engine.kernels.plan import divide
@@ -258,7 +258,7 @@ def test_best_grades_are_written_inside_the_array(n):
     "n", [15, 16, 17, 63, 64, 65, 79, 254 * 16, 255 * 16 - 1, 255 * 16, 256 * 16, 256 * 16 + 1, 9000]
 )
 def test_counts_of_many_equal_grades(n):
-    """More than fit into a byte counter or a vector; neighbouring queries are not counted."""
+    """More than fit into a byte counter or a vector; neighboring queries are not counted."""
     grade = np.full(n + 40, 3, dtype=np.uint8)
     indptr = np.array([20, 20 + n])
     found = np.empty((1, 1))
@@ -357,7 +357,7 @@ def test_an_order_with_nan_contains_all_rows(n, ties):
 
 def test_nan_has_ranks():
     x, ptr, out = np.array([2.0, math.nan, 1.0]), np.array([0, 3]), np.empty(3)
-    centred_ranks(x, ptr, out, np.empty(3), np.empty(3), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64))
+    centered_ranks(x, ptr, out, np.empty(3), np.empty(3), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64))
     assert {*out} <= {-1.0, 0.0, 1.0}
 
 

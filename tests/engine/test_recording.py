@@ -49,7 +49,7 @@ FORMULAS = [
 
 OF_WHOLE_LISTS = [
     lambda r: (r.pairs().right - r.pairs().wrong, r.pairs().equal_scores - r.pairs().equal_labels + 1e9),
-    lambda r: r.cumsum(r.centred_ranks(r.score) * r.centred_ranks(r.label)),
+    lambda r: r.cumsum(r.centered_ranks(r.score) * r.centered_ranks(r.label)),
     lambda r: r.cumsum(weight=r.cascade(r.label / 5, upwards=True), by_rank=np.sqrt),
     lambda r: r.ideal.cumsum(weight=r.ideal.cascade(r.ideal.label / 5, upwards=True), by_rank=np.sqrt),
 ]
@@ -100,7 +100,7 @@ NOT_RECORDED = [
     lambda r: r.cumsum(weight=r.score),
     lambda r: r.cumsum(weight=r.rank * r.score),
     lambda r: r.ideal.pairs().right,
-    lambda r: r.cumsum(r.ideal.centred_ranks(r.ideal.score)),
+    lambda r: r.cumsum(r.ideal.centered_ranks(r.ideal.score)),
     lambda r: r.pairs().right[:, 0:1],
     lambda r: r.pairs().right[0],
     lambda r: r.label,

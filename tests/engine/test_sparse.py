@@ -1,4 +1,4 @@
-"""Sparse judgements and scores, as in recommenders, equal dense ones with -inf for missing scores."""
+"""Sparse judgments and scores, as in recommenders, equal dense ones with -inf for missing scores."""
 
 import numpy as np
 import pytest
@@ -188,7 +188,7 @@ def test_duplicate_entries_stay_in_the_input():
     assert [x.tolist() for x in arrays] == before
 
 
-def test_labels_without_a_row_that_have_no_judgement():
+def test_labels_without_a_row_that_have_no_judgment():
     ones = np.ones(3, dtype=np.int64)
     rows = DocumentsWithoutRow.groups(ones * 0, np.array([1.0, np.nan, 2.0]), ones, 1, depth=9, ranked=False)
     assert rows.read_unjudged("drop").label.tolist() == [1, 2]

@@ -1,4 +1,4 @@
-"""evaluate_run: the numbers of arrays made by hand, for every form of run and judgements; and errors."""
+"""evaluate_run: the numbers of arrays made by hand, for every form of run and judgments; and errors."""
 
 import inspect
 import io
@@ -58,9 +58,9 @@ FORMS = {
 
 
 @pytest.mark.parametrize("of_run", FORMS)
-@pytest.mark.parametrize("of_judgements", FORMS)
-def test_every_form_has_the_bits_of_arrays(of_judgements, of_run):
-    result = evaluate_run(FORMS[of_judgements](QRELS, "grade"), FORMS[of_run](RUN, "score"), metrics=METRICS)
+@pytest.mark.parametrize("of_judgments", FORMS)
+def test_every_form_has_the_bits_of_arrays(of_judgments, of_run):
+    result = evaluate_run(FORMS[of_judgments](QRELS, "grade"), FORMS[of_run](RUN, "score"), metrics=METRICS)
     assert sorted(result.qid.tolist()) == ["q1", "q2"]
     for metric in METRICS:
         values = dict(zip(result.qid.tolist(), result.per_query[metric].tolist(), strict=True))
@@ -76,8 +76,8 @@ LISTS = {"q1": ["a", "b"], "q2": ["b", "a", "x"]}
 )
 @pytest.mark.parametrize("ranked", [list, tuple, np.array, pd.Series, lambda ids: [(d, -i) for i, d in enumerate(ids)]])
 def test_sets_and_lists(relevant, ranked):
-    judgements = {q: relevant(sorted(ids)) for q, ids in SETS.items()}
-    found = evaluate_run(judgements, {q: ranked(ids) for q, ids in LISTS.items()}, metrics=["mrr", "r@2"])
+    judgments = {q: relevant(sorted(ids)) for q, ids in SETS.items()}
+    found = evaluate_run(judgments, {q: ranked(ids) for q, ids in LISTS.items()}, metrics=["mrr", "r@2"])
     assert found.per_query["mrr"].tolist() == [0.5, 0.5]
     assert found.per_query["r@2"].tolist() == [1, 0.5]
 
@@ -125,16 +125,16 @@ def test_empty_lists_are_answers():
     assert result.n_undefined == {"map": 2}
 
 
-@pytest.mark.parametrize("side", ["judgements", "run"])
+@pytest.mark.parametrize("side", ["judgments", "run"])
 def test_duplicates(side):
-    lists = {side: {"q": ["x", "y", "x"]}} | {"run" if side == "judgements" else "judgements": {"q": ["x"]}}
+    lists = {side: {"q": ["x", "y", "x"]}} | {"run" if side == "judgments" else "judgments": {"q": ["x"]}}
     with pytest.raises(ValueError, match=rf"Got document 'x' 2 times for query 'q' of the {side}\."):
         evaluate_run(**lists)
     with pytest.raises(ValueError, match=r"Got document 'x' 2 times for query 'q' of"):  # not np.str_('q')
         evaluate_run(**{name: {np.str_("q"): [np.str_(d) for d in ids["q"]]} for name, ids in lists.items()})
     first = evaluate_run(**lists, duplicates="first", metrics=["ndcg", "r@2"]).mean()
     assert first["ndcg"] <= 1
-    assert first["r@2"] == (0.5 if side == "judgements" else 1)
+    assert first["r@2"] == (0.5 if side == "judgments" else 1)
     run = {"q": ["x", "y", "z", "x"]}
     assert evaluate_run({"q": {"x"}}, run, duplicates="first", metrics="mrr").mean() == {"mrr": 1}  # not rank 3
 
@@ -190,7 +190,7 @@ def test_the_first_score_of_a_document_that_is_twice_counts():
         assert found.mean() == {"mrr": 1}
 
 
-def test_duplicate_judgements_are_merged():
+def test_duplicate_judgments_are_merged():
     table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     for duplicates in ("first", "nonrelevant"):
         qrels = read_qrels(table, value="grade", duplicates=duplicates)
@@ -243,7 +243,7 @@ def test_excluded_documents_are_dropped_on_both_sides():
     assert result.per_query["r@3"].tolist() == [1, 1]
     data = join(QRELS, RUN, exclude={"q2": {"b", "z"}})
     assert data.n_excluded == (1, 2)
-    assert "excluded: 1 documents of the run, 2 of the judgements" in data.counts()
+    assert "excluded: 1 documents of the run, 2 of the judgments" in data.counts()
     same = evaluate_run(
         entries(QRELS, "grade", "trec"), entries(RUN, "score", "trec"), metrics="map", exclude={"q2": "b z".split()}
     )
@@ -321,12 +321,12 @@ WRONG = {
     "Series of grades": (
         ({1: pd.Series([1, 0], index=pd.Index([0, 1], name="doc"))}, {1: [0]}),
         TypeError,
-        "Got 1 at 0 for query 1 of the judgements",
+        "Got 1 at 0 for query 1 of the judgments",
     ),
     "Series of booleans": (
         ({1: pd.Series([True, False], index=["a", "b"])}, {1: ["a"]}),
         TypeError,
-        "Got True at 'a' for query 1 of the judgements",
+        "Got True at 'a' for query 1 of the judgments",
     ),
     "Series of rows": (
         ({1: ["a"]}, pd.Series(["a", "b"], index=[1, 1])),
@@ -337,10 +337,10 @@ WRONG = {
     "rows of a matrix": (({1: [7]}, {1: [[7, 8, 9]]}), TypeError, r"Got \[7, 8, 9\] for query 1 of the run\.$"),
     "metrics by position": ((QRELS, RUN, ["mrr"]), TypeError, "all else by name, such as metrics="),
     "hits": (({1: ["a"]}, {1: [{"key": 1, "score": 2}]}), TypeError, "must be hashable.*hit"),
-    "lists of lists": (([["a"]], [["a"]]), TypeError, r"Got list instead.*dict\(zip\(query_ids, judgements\)\)"),
-    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "table as judgements.*Got 'qid'; io.read_qr"),
+    "lists of lists": (([["a"]], [["a"]]), TypeError, r"Got list instead.*dict\(zip\(query_ids, judgments\)\)"),
+    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "table as judgments.*Got 'qid'; io.read_qr"),
     "columns": (({"qid": [1], "doc_id": ["a"]}, {1: ["a"]}), TypeError, "io.read_qrels"),
-    "nothing": (({}, {}), ValueError, "must have a query in common.*none in the judgements"),
+    "nothing": (({}, {}), ValueError, "must have a query in common.*none in the judgments"),
     "empty run": (({1: ["a"]}, {}), ValueError, "must have a query in common.*none in the run"),
 }
 
@@ -354,8 +354,8 @@ def test_evaluate_run_errors(case):
 
 def test_series_of_lists_by_query():
     frame = pd.DataFrame({"qid": ["q1", "q1", "q2"], "doc": ["b", "a", "c"]})
-    judgements = pd.Series([["a"], ["c"]], index=["q1", "q2"])
-    found = evaluate_run(judgements, frame.groupby("qid").doc.agg(list), metrics="mrr")
+    judgments = pd.Series([["a"], ["c"]], index=["q1", "q2"])
+    found = evaluate_run(judgments, frame.groupby("qid").doc.agg(list), metrics="mrr")
     assert dict(zip(found.qid.tolist(), found.per_query["mrr"].tolist(), strict=True)) == {"q1": 0.5, "q2": 1.0}
 
 
@@ -385,7 +385,7 @@ def test_run_without_judged_documents():
 @pytest.mark.parametrize(
     ("exclude", "error", "message"),
     [
-        ({"other": ["a"]}, ValueError, "exclude must have a query of the run or of the judgements"),
+        ({"other": ["a"]}, ValueError, "exclude must have a query of the run or of the judgments"),
         ({"q1": [1]}, ValueError, "of one type in the run and in exclude"),
         ({"q1": "a"}, TypeError, "a set or a list of documents. Got 'a' for query 'q1'"),
         ({"q1": pd.Series({"a": 5})}, TypeError, "Got 5 at 'a' for query 'q1' of the documents to exclude"),
@@ -400,15 +400,15 @@ def test_invalid_exclude(exclude, error, message):
 def test_wrong_way_round():
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     for run in (RUN, {q: [*ids] for q, ids in RUN.items()}):
-        with pytest.warns(UserWarning, match="the judgements first, then the run.*no scores but 1"):
+        with pytest.warns(UserWarning, match="the judgments first, then the run.*no scores but 1"):
             evaluate_run(run, qrels, metrics="ndcg")
     graded = {q: {d: round(s) for d, s in found.items()} for q, found in RUN.items()}  # of the same documents
-    with pytest.warns(UserWarning, match="the judgements first, then the run.*no scores but"):
+    with pytest.warns(UserWarning, match="the judgments first, then the run.*no scores but"):
         evaluate_run(RUN, graded, metrics="dcg")
-    with pytest.warns(UserWarning, match="join takes the judgements first, then the run, and these seem"):
+    with pytest.warns(UserWarning, match="join takes the judgments first, then the run, and these seem"):
         join(RUN, graded)
     for arguments in ((entries(RUN, "score", "trec"), qrels), (ranx_of("Run", RUN), qrels)):
-        with pytest.raises(ValueError, match="evaluate_run takes the judgements first.*Got run as 'judgements'"):
+        with pytest.raises(ValueError, match="evaluate_run takes the judgments first.*Got run as 'judgments'"):
             evaluate_run(*arguments)
 
 
@@ -436,10 +436,10 @@ def test_evaluate_run_is_public_and_lazy():
 
 
 def test_the_warning_names_the_missing_choice():
-    judgements, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
+    judgments, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
     for said, unsaid in (("missing_from_run", "missing_from_qrels"), ("missing_from_qrels", "missing_from_run")):
         with pytest.warns(UserWarning, match=rf"\. Pass {unsaid}= with 'zero'"):
-            evaluate_run(judgements, run, metrics="map", **{said: "drop"})
+            evaluate_run(judgments, run, metrics="map", **{said: "drop"})
 
 
 def test_queries_without_judged_documents():
@@ -467,8 +467,8 @@ def test_a_pair_that_comes_again_is_an_error():
         evaluate_run({"a": {"d"}}, {"a": [("d", 2.0), ("d", 1.0)]})
 
 
-def test_swapped_run_and_judgements():
-    """A run with as few distinct scores as a scale, and no longer than its judgements."""
+def test_swapped_run_and_judgments():
+    """A run with as few distinct scores as a scale, and no longer than its judgments."""
     for n_grades, n_judged, warns in ((6, 9, True), (7, 9, False), (6, 8, False)):
         run = {"a": {f"d{i}": i % n_grades for i in range(9)}}
         judged = {"a": {f"d{i}": 0.5 + i for i in range(n_judged)}}
@@ -497,7 +497,7 @@ def test_documents_match_whichever_side_has_more(n_judged, rng):
     assert max(expected) > 0 > min(expected)
 
 
-@pytest.mark.parametrize("kind", ["run", "judgements"])
+@pytest.mark.parametrize("kind", ["run", "judgments"])
 @pytest.mark.parametrize("form", [list, tuple, set, lambda ids: dict(zip(ids, (2.0, 1, 0), strict=False))])
 def test_fast_and_general_reading_of_short_lists_agree(kind, form, monkeypatch):
     lists = [["a", "b", "c"], [], ["c", "nan"]], [[1, 2], [2, -1, 7]]
@@ -582,10 +582,10 @@ MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT o
 
 @pytest.mark.parametrize("kind", MISSING)
 def test_missing_ids_of_documents(kind):
-    """In every form of a run and of judgements."""
+    """In every form of a run and of judgments."""
     none, fine = MISSING[kind], {"u": ["x"], "v": ["y"]}
     in_a_run = [["a", none], [("a", 0.9), (none, 0.5)], {"a": 0.9, none: 0.5}, np.array(["a", none], dtype=object)]
-    in_judgements = [["x", none], {"x", none}, {"x": 1, none: 0}]
+    in_judgments = [["x", none], {"x", none}, {"x": 1, none: 0}]
     for documents in in_a_run:
         run = {"u": documents, "v": ["y"]}
         for call in (
@@ -595,8 +595,8 @@ def test_missing_ids_of_documents(kind):
         ):
             with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the run\."):
                 call()
-    for documents in in_judgements:
-        with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the judgements\."):
+    for documents in in_judgments:
+        with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the judgments\."):
             evaluate_run({"u": documents, "v": ["y"]}, fine)
     with pytest.raises(ValueError, match="Every document needs an id.* documents to exclude"):
         evaluate_run(fine, fine, exclude={"u": ["x", none]})

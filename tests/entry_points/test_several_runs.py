@@ -163,7 +163,7 @@ def test_several_runs_errors(call, error, message):
 
 @pytest.fixture
 def cli(tmp_path, monkeypatch, capsys):
-    """Run the command line in the folder of judgements and runs: output and errors."""
+    """Run the command line in the folder of judgments and runs: output and errors."""
     monkeypatch.chdir(tmp_path)
     for name, scores in ({"qrels": Y} | COLUMNS).items():
         rows = [(f"q{i}", f"d{j}", x) for i, row in enumerate(scores.reshape(N, SIZE)) for j, x in enumerate(row)]

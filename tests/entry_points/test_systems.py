@@ -464,9 +464,9 @@ def test_scores_by_other_columns_of_documents_are_refused():
 
 def test_a_summary_notes_constant_values():
     """A difference without an interval, and a mean with an interval of zero width."""
-    judgements = {q: {"x": 1, "y": 0} for q in "abc"}
+    judgments = {q: {"x": 1, "y": 0} for q in "abc"}
     runs = {"old": {q: ["x", "y"] for q in "abc"}, "new": {q: ["y", "x"] for q in "abc"}}
-    found = compare_systems(judgements, runs, metrics=["mrr", "p@1"])
+    found = compare_systems(judgments, runs, metrics=["mrr", "p@1"])
     note = found.summary().note
     assert note == found.summary(full=True).note
     assert "All queries behind an interval of MRR have the same value: other queries may differ" in note
@@ -474,5 +474,5 @@ def test_a_summary_notes_constant_values():
     assert "an interval of MRR have the same value:" in found.results["old"].summary().note
     runs["new"]["a"] = ["x", "y"]
     runs["old"] = runs["new"] | {"b": ["x", "y"]}
-    note = compare_systems(judgements, runs, metrics="mrr").summary().note
+    note = compare_systems(judgments, runs, metrics="mrr").summary().note
     assert "same" not in note

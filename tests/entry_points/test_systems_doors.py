@@ -26,10 +26,10 @@ def table():
 
 @pytest.fixture(scope="module")
 def runs(table):
-    """Judgements, and the runs of both systems."""
+    """Judgments, and the runs of both systems."""
     queries = dict(tuple(table.groupby("qid", sort=False)))
-    judgements = {q: dict(zip(rows.doc, rows.label.tolist(), strict=True)) for q, rows in queries.items()}
-    return judgements, {
+    judgments = {q: dict(zip(rows.doc, rows.label.tolist(), strict=True)) for q, rows in queries.items()}
+    return judgments, {
         name: {q: dict(zip(rows.doc, rows[name].tolist(), strict=True)) for q, rows in queries.items()}
         for name in ("old", "new")
     }
@@ -134,8 +134,8 @@ def test_a_name_of_a_system_is_not_taken_for_another():
 
 
 def test_compare_systems_with_runs(runs, expected, tmp_path):
-    judgements, systems = runs
-    found = compare_systems(judgements, systems, metrics=METRICS)
+    judgments, systems = runs
+    found = compare_systems(judgments, systems, metrics=METRICS)
     assert_same(found, expected)
     assert found.y_score == {}
     found.save(tmp_path / "report.npz")
@@ -143,37 +143,37 @@ def test_compare_systems_with_runs(runs, expected, tmp_path):
 
 
 def test_keywords_of_runs(runs):
-    judgements, systems = runs
+    judgments, systems = runs
     common = {
         "metrics": "ndcg@5", "gain": "linear", "exclude": {0: ["d1", "d2"]}, "unjudged": "drop",
-        "by": {"half": {q: q > 14 for q in judgements}}, "clusters": {q: q // 3 for q in judgements},
+        "by": {"half": {q: q > 14 for q in judgments}}, "clusters": {q: q // 3 for q in judgments},
     }  # fmt: skip
-    found = compare_systems(judgements, systems, **common)
+    found = compare_systems(judgments, systems, **common)
     for name, run in systems.items():
-        alone = evaluate_run(judgements, run, **common)
+        alone = evaluate_run(judgments, run, **common)
         assert found.results[name].mean() == alone.mean()
         assert_array_equal(found.results[name].clusters, alone.clusters)
         assert_array_equal(found.results[name].attributes["half"], alone.attributes["half"])
 
 
 def test_queries_that_a_run_lacks(runs):
-    judgements, systems = runs
+    judgments, systems = runs
     less = systems | {"new": {q: documents for q, documents in systems["new"].items() if q != 7}}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        found = compare_systems(judgements, less, metrics="map")
+        found = compare_systems(judgments, less, metrics="map")
     assert [str(w.message).endswith("This is about the system 'new'.") for w in told] == [True]
     assert told[0].filename == __file__
     assert found.results["new"].per_query["map"][7] == 0
-    assert compare_systems(judgements, less, metrics="map", missing_from_run="zero").summary() == found.summary()
+    assert compare_systems(judgments, less, metrics="map", missing_from_run="zero").summary() == found.summary()
     strange = systems | {"new": {q: {f"x{d}": 1.0 for d in documents} for q, documents in less["new"].items()}}
     with (
         pytest.warns(UserWarning, match="do not have the same queries.* about the system 'new'"),
         pytest.warns(UserWarning, match="No document of the run is judged.* about the system 'new'"),
     ):
-        compare_systems(judgements, strange, metrics="map")
+        compare_systems(judgments, strange, metrics="map")
     with pytest.raises(ValueError, match="same queries.* Got 1 queries that 'new' lacks, .* 7, which 'old'"):
-        compare_systems(judgements, less, metrics="map", missing_from_run="drop")
+        compare_systems(judgments, less, metrics="map", missing_from_run="drop")
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_queries_that_a_run_lacks(runs):
             TypeError,
             r"runs by the name of the system, {'bm25': run}.* Got a single run",
         ),
-        (lambda j, s: ((j, [*s.values()]), {}), TypeError, "judgements and a dict of runs"),
+        (lambda j, s: ((j, [*s.values()]), {}), TypeError, "judgments and a dict of runs"),
         (lambda j, s: ((j, s), {"qid": [1, 2]}), TypeError, "their keys are the queries. Got qid="),
-        (lambda j, s: ((np.arange(3), s), {}), TypeError, "Judgements must be one of .* about the system 'old'"),
+        (lambda j, s: ((np.arange(3), s), {}), TypeError, "Judgments must be one of .* about the system 'old'"),
         (lambda j, s: ((j, s), {"missing": 1}), TypeError, "compare_systems has no keyword 'missing'"),
         (
             lambda j, s: ((j, s | {"new": {0: ["a", "a"]}}), {"missing_from_run": "zero"}),

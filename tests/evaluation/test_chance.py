@@ -473,12 +473,12 @@ def test_every_door_computes_chance(tmp_path):
         evaluate_table([frame], metrics=names, chance=True, assume_grouped=True),
         RankingAccumulator(names, chance=True).update(**rows).compute(),
     ]
-    judgements = {q: dict(zip(g.index, g.label, strict=True)) for q, g in frame.groupby("qid", sort=False)}
+    judgments = {q: dict(zip(g.index, g.label, strict=True)) for q, g in frame.groupby("qid", sort=False)}
     run = {
         q: dict(zip(g.index[g.score > -np.inf], g.score[g.score > -np.inf], strict=True))
         for q, g in frame.groupby("qid", sort=False)
     }
-    results.append(evaluate_run(judgements, run, metrics=names, chance=True))
+    results.append(evaluate_run(judgments, run, metrics=names, chance=True))
     for i, result in enumerate(results):
         assert result.mean() == pytest.approx(expected.mean(), rel=1e-13)
         same(result, expected)

@@ -413,7 +413,7 @@ def test_explain_modified_scores():
 
 
 def pools(n_queries=30, share=0.2, relevant=0.5, seed=0):
-    """Judgements of the old system's documents; the new system retrieved mostly other documents."""
+    """Judgments of the old system's documents; the new system retrieved mostly other documents."""
     rng = np.random.default_rng(seed)
     qrels, old, new = {}, {}, {}
     for q in range(n_queries):
@@ -581,7 +581,7 @@ def test_long_lists_are_cut_in_print():
     assert len(repr(found).splitlines()) == 3 + 21
 
 
-def test_results_of_values_have_no_judgements():
+def test_results_of_values_have_no_judgments():
     assert Evaluation.from_values([1, 2], {"map": [1.0, 0.5]}).judged == {}
 
 

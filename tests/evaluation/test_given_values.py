@@ -166,7 +166,7 @@ def test_a_prefix_is_text():
         Evaluation.from_values([1], {"mrr": [1]}).to_dict(prefix=1)
 
 
-def test_judgements_are_unknown():
+def test_judgments_are_unknown():
     assert Evaluation.from_values([1], {"mrr": [1]}).judges_both is False
 
 

@@ -157,10 +157,10 @@ def test_every_door_gives_the_same_segments():
     frame = pd.DataFrame({"qid": QID, "label": Y, "country": COUNTRY, **SYSTEMS})
     assert compare_systems(frame, list(SYSTEMS), by="country", metrics="map").segments().table == expected
     rows = frame.assign(document=np.arange(len(frame))).groupby("qid")
-    judgements = {q: dict(zip(part["document"], part["label"], strict=True)) for q, part in rows}
+    judgments = {q: dict(zip(part["document"], part["label"], strict=True)) for q, part in rows}
     runs = {name: {q: dict(zip(part["document"], part[name], strict=True)) for q, part in rows} for name in SYSTEMS}
     by = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
-    got = compare_systems(judgements, runs, by={"country": by}, metrics="map").segments().table
+    got = compare_systems(judgments, runs, by={"country": by}, metrics="map").segments().table
     assert [(*row[:3], row[-1]) for row in got.rows] == [(*row[:3], row[-1]) for row in expected.rows]
 
 

@@ -37,7 +37,7 @@ TESTS = {
     "_groups.py": "tests/engine tests/api",
     "_metric": "tests/metric tests/metrics tests/api/test_evidence_laws.py",
     "_misuse": "tests/api/test_misuse.py tests/api/test_least_evidence.py tests/api/test_misuse_of_ids.py "
-    "tests/api/test_misuse_of_judgements.py tests/api/test_misuse_of_recommenders.py "
+    "tests/api/test_misuse_of_judgments.py tests/api/test_misuse_of_recommenders.py "
     "tests/api/test_misuse_of_copies.py tests/api/test_misuse_of_retrieval.py tests/api/test_every_door.py "
     "tests/api/test_evidence_laws.py",
     "_ranker": "tests/model_selection",

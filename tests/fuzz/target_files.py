@@ -57,6 +57,6 @@ def _compare(result, content: bytes) -> None:
 
 
 def _joined(run):
-    """The run as its own judgements, by documents of chunks."""
+    """The run as its own judgments, by documents of chunks."""
     judged = read_qrels(io.BytesIO(b"q\td\n"))
     return join(judged, run, document_of=lambda chunk: str(chunk)[:1])

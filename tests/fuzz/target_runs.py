@@ -1,4 +1,4 @@
-"""Runs and judgements as search libraries and users have them are evaluated or refused."""
+"""Runs and judgments as search libraries and users have them are evaluated or refused."""
 
 import json
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ from sklearn_rank.io import join
 
 
 def check(data: bytes) -> None:
-    """Two texts of JSON with a NUL between them, the judgements first; the first byte chooses keywords."""
+    """Two texts of JSON with a NUL between them, the judgments first; the first byte chooses keywords."""
     if not data:
         return
     asked, (judged, _, run) = data[0], data[1:].partition(b"\0")

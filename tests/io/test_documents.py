@@ -18,14 +18,14 @@ def document(chunk):
 
 
 def cases(seed, n_queries=30):
-    """Judgements of documents, and a run of chunks with equal scores among them."""
+    """Judgments of documents, and a run of chunks with equal scores among them."""
     rng = np.random.default_rng(seed)
-    judgements, run = {}, {}
+    judgments, run = {}, {}
     for q in range(n_queries):
-        judgements[f"q{q}"] = {f"d{d}": int(rng.integers(0, 3)) for d in range(8)}
+        judgments[f"q{q}"] = {f"d{d}": int(rng.integers(0, 3)) for d in range(8)}
         chunks = [f"d{rng.integers(0, 12)}#{i}" for i in range(20)]
         run[f"q{q}"] = dict(zip(chunks, rng.integers(-3, 6, 20).tolist(), strict=True))
-    return judgements, run
+    return judgments, run
 
 
 def by_hand(of_query, aggregate):
@@ -45,23 +45,23 @@ def by_hand(of_query, aggregate):
 @pytest.mark.parametrize("ties", ["average", "stable"])
 @pytest.mark.parametrize("aggregate", ["max", "first", "sum"])
 def test_documents_have_the_scores_of_their_chunks(aggregate, ties):
-    judgements, run = cases(1)
+    judgments, run = cases(1)
     expected = evaluate_run(
-        judgements, {q: by_hand(chunks, aggregate) for q, chunks in run.items()}, metrics=METRICS, ties=ties
+        judgments, {q: by_hand(chunks, aggregate) for q, chunks in run.items()}, metrics=METRICS, ties=ties
     )
     mapping = {chunk: document(chunk) for chunks in run.values() for chunk in chunks}
     for document_of in (document, mapping, pd.Series(mapping)):
-        result = evaluate_run(judgements, run, document_of=document_of, aggregate=aggregate, metrics=METRICS, ties=ties)
+        result = evaluate_run(judgments, run, document_of=document_of, aggregate=aggregate, metrics=METRICS, ties=ties)
         assert result.mean() == expected.mean()
 
 
 def test_the_best_chunk_equals_the_first_place_of_the_document():
-    judgements, run = cases(2)
+    judgments, run = cases(2)
     lists = {q: sorted(chunks, key=chunks.get, reverse=True) for q, chunks in run.items()}
     documents = {q: [*map(document, chunks)] for q, chunks in lists.items()}
-    expected = evaluate_run(judgements, documents, duplicates="first", metrics=METRICS)
+    expected = evaluate_run(judgments, documents, duplicates="first", metrics=METRICS)
     for aggregate in ("max", "first"):
-        result = evaluate_run(judgements, lists, document_of=document, aggregate=aggregate, metrics=METRICS)
+        result = evaluate_run(judgments, lists, document_of=document, aggregate=aggregate, metrics=METRICS)
         for name in METRICS:
             assert np.array_equal(result.per_query[name], expected.per_query[name])
 
@@ -77,14 +77,14 @@ def test_best_chunks_of_equal_score_tie():
 
 
 def test_chunks_in_files_and_frames():
-    judgements = read_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"))
+    judgments = read_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"))
     run = read_run(io.BytesIO(b"q2 Q0 c#1 1 3 t\nq1 Q0 b#1 1 5 t\nq1 Q0 a#1 2 4 t\nq1 Q0 b#2 3 1 t\n"))
-    data = join(judgements, run, document_of=document)
+    data = join(judgments, run, document_of=document)
     assert data.doc_id.tolist() == ["b", "a", "c"]
     assert data.y_score.tolist() == [5, 4, 3]
     frame = pd.DataFrame({"qid": ["q1", "q1"], "doc_id": ["a#1", "a#2"], "score": [1.0, 2.0]})
     entries = read_run(frame, value="score")
-    assert join(judgements, entries, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
+    assert join(judgments, entries, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
 
 
 SCORED = {"a#1": 3.0, "b#1": 2.0, "a#2": 1.0}
@@ -97,11 +97,11 @@ def test_lists_without_scores_have_no_sum(without, place):
     of_queries = [SCORED, [*SCORED.items()]]
     of_queries.insert(place, without)
     run = dict(zip(["q1", "q2", "q3"], of_queries, strict=True))
-    judgements = {query: {"a"} for query in run}
+    judgments = {query: {"a"} for query in run}
     for call in (evaluate_run, lambda judged, run, **keywords: join(judged, run, **keywords)):
         with pytest.raises(ValueError, match="aggregate='sum' adds scores"):
-            call(judgements, run, document_of=document, aggregate="sum")
-    values = evaluate_run(judgements, run, document_of=document, metrics="mrr").per_query["mrr"].tolist()
+            call(judgments, run, document_of=document, aggregate="sum")
+    values = evaluate_run(judgments, run, document_of=document, metrics="mrr").per_query["mrr"].tolist()
     assert values == [float(listed is not without or "a#1" in without) for listed in of_queries]
 
 
@@ -132,12 +132,12 @@ def test_an_empty_answer_stays_empty():
 
 
 def test_several_systems():
-    judgements, run = cases(3)
+    judgments, run = cases(3)
     _, other = cases(4)
     report = compare_systems(
-        judgements, {"one": run, "other": other}, document_of=document, aggregate="sum", metrics="map"
+        judgments, {"one": run, "other": other}, document_of=document, aggregate="sum", metrics="map"
     )
-    expected = evaluate_run(judgements, other, document_of=document, aggregate="sum", metrics="map").mean()
+    expected = evaluate_run(judgments, other, document_of=document, aggregate="sum", metrics="map").mean()
     assert report.results["other"].mean() == expected
 
 
@@ -170,7 +170,7 @@ def test_chunks_to_documents_errors(options, error, message):
         evaluate_run({"q": {"a"}}, run, **options)
 
 
-def test_judgements_and_run_are_not_exchanged():
+def test_judgments_and_run_are_not_exchanged():
     qrels = read_qrels(io.BytesIO(b"q 0 a 1\n"))
-    with pytest.raises(ValueError, match="the judgements first, then the run"):
+    with pytest.raises(ValueError, match="the judgments first, then the run"):
         join({"q": ["a#1"]}, qrels, document_of=document)

@@ -58,8 +58,8 @@ RUNS = {
 }
 
 
-def mean(judgements, run, **options):
-    return evaluate_run(judgements, run, metrics=METRICS, **options).mean()
+def mean(judgments, run, **options):
+    return evaluate_run(judgments, run, metrics=METRICS, **options).mean()
 
 
 def file(text):
@@ -67,7 +67,7 @@ def file(text):
 
 
 @pytest.mark.parametrize("form", QRELS)
-def test_judgements(form, tmp_path):
+def test_judgments(form, tmp_path):
     if "comma" in form or "semi" in form or "other" in form:
         pytest.importorskip("pyarrow")
     expected = mean(JUDGED, RUN)
@@ -93,7 +93,7 @@ def test_read_run_forms(form, tmp_path):
     assert mean(read_qrels(file(QRELS["TREC"])), run) == expected
     (tmp_path / "run").write_text(RUNS[form])
     assert mean(JUDGED, read_run(tmp_path / "run", n_jobs=2)) == expected
-    with pytest.raises(ValueError, match="the judgements first, then the run"):
+    with pytest.raises(ValueError, match="the judgments first, then the run"):
         join(run, JUDGED)
 
 
@@ -277,7 +277,7 @@ CSV = "topic,page,bm25\n1,a,0.5\n"
             TypeError,
             r"as run needs .*Got 'topic', 'page', 'bm25'; io\.read_run\(table",
         ),
-        (read_qrels, CSV, {"value": "bm25"}, TypeError, r"as judgements needs .*io\.read_qrels\(table, value="),
+        (read_qrels, CSV, {"value": "bm25"}, TypeError, r"as judgments needs .*io\.read_qrels\(table, value="),
         (read_run, CSV, {"doc_id": "page"}, TypeError, "one of values, such as 'score'"),
         (read_run, RUNS["TREC"], {"qid": "topic"}, TypeError, "needs a column"),
         (read_run, RUNS["JSON"], {"qid": "topic"}, ValueError, "JSON by query has none. Got qid='topic' for BytesIO"),
@@ -297,10 +297,10 @@ CSV = "topic,page,bm25\n1,a,0.5\n"
             "separator= applies only to CSV files. Got DataFrame",
         ),
         (read_run, CSV, {"qid": ["topic"]}, TypeError, r"A column is named by a str. Got \['topic'\]"),
-        (read_run, read_run(file(RUNS["TREC"])), {}, TypeError, r"go to evaluate_run\(judgements, run\)\. Got Entries"),
+        (read_run, read_run(file(RUNS["TREC"])), {}, TypeError, r"go to evaluate_run\(judgments, run\)\. Got Entries"),
         (read_run, pd.Series([1.0]), {}, TypeError, "A table must be a frame.*Got Series instead"),
         (read_run, RUN, {}, TypeError, "A table as run needs a column of queries.*evaluate_run and io.join take"),
-        (read_qrels, RELEVANT, {}, TypeError, "A table as judgements needs .*evaluate_run and io.join take"),
+        (read_qrels, RELEVANT, {}, TypeError, "A table as judgments needs .*evaluate_run and io.join take"),
     ],
 )
 def test_names_and_formats_that_cannot_be_meant(read, source, keywords, error, message):
@@ -339,7 +339,7 @@ def test_separators_of_tables_are_noticed(mark):
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
-        (read_qrels, "1 0 a 1\n1 0 b\n", r"TREC's judgements has lines of 4 fields.*Got 3 in line 2"),
+        (read_qrels, "1 0 a 1\n1 0 b\n", r"TREC's judgments has lines of 4 fields.*Got 3 in line 2"),
         (read_qrels, "query-id\tcorpus-id\tscore\n1\ta\tx\n", "finite decimal number as relevance. Got 'x' in line 2"),
         (read_qrels, "query-id\tcorpus-id\tscore\n1\ta\t1\n1\ta\t1\n", "again in line 3 of BytesIO, first in line 2"),
         (read_qrels, "\n\nqid\tdocno\trel\n1\ta\tx\n", "Got 'x' in line 4"),
@@ -372,7 +372,7 @@ def test_files_that_cannot_be_meant(read, text, message):
         read(file(text))
 
 
-def test_a_number_of_fields_of_a_run_is_no_judgement():
+def test_a_number_of_fields_of_a_run_is_no_judgment():
     with pytest.raises(ValueError, match="lines of 4 fields.*This looks like a run: use"):
         read_qrels(file(RUNS["TREC"]))
 
@@ -381,8 +381,8 @@ def test_blanks_in_ids_between_tabs():
     text = "query-id\tcorpus-id\tscore\nmy question\td1\t1\n"
     with pytest.raises(ValueError, match=r"line 2.*contain blanks.*separator='\\t'\.$"):
         read_qrels(file(text))
-    judgements = read_qrels(file(text), separator="\t")
-    assert mean(judgements, {"my question": ["d1"]}) == mean({"my question": {"d1": 1}}, {"my question": ["d1"]})
+    judgments = read_qrels(file(text), separator="\t")
+    assert mean(judgments, {"my question": ["d1"]}) == mean({"my question": {"d1": 1}}, {"my question": ["d1"]})
 
 
 ROWS_AGAIN = [("b", 0.9), ("a", 0.8), ("b", 0.7)]

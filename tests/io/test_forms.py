@@ -1,4 +1,4 @@
-"""Forms that other libraries give runs and judgements: tables, rows, hits."""
+"""Forms that other libraries give runs and judgments: tables, rows, hits."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -21,8 +21,8 @@ ROWS = [(q, d, value) for q, values in RUN.items() for d, value in values.items(
 JUDGED_ROWS = [(q, d, value) for q, values in JUDGED.items() for d, value in values.items()]
 
 
-def mean(judgements, run, **options):
-    return evaluate_run(judgements, run, metrics=METRICS, **options).mean()
+def mean(judgments, run, **options):
+    return evaluate_run(judgments, run, metrics=METRICS, **options).mean()
 
 
 # --- tables and rows -----------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_columns_that_are_not_meant():
     assert mean(JUDGED, run.assign(rank=[0, 1] * 2).drop(columns="score")) == EXPECTED
 
 
-def test_judgements_without_a_column_of_grades():
+def test_judgments_without_a_column_of_grades():
     qrels = pd.DataFrame({"user": ["1", "2"], "item": ["a", "c"]})
     assert mean(qrels, RUN) == mean({"1": {"a"}, "2": {"c"}}, RUN)
 
@@ -82,7 +82,7 @@ def test_tables_that_lack_a_column_or_repeat_a_document():
     run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"])
     with pytest.raises(TypeError, match=r"A table as run needs .* Got 'qid', 'docno'; io\.read_run"):
         mean(JUDGED, run.drop(columns="score"))
-    with pytest.raises(TypeError, match="A table as judgements needs"):
+    with pytest.raises(TypeError, match="A table as judgments needs"):
         mean(pd.DataFrame({"a": [1], "b": [2]}), RUN)
     with pytest.raises(ValueError, match="again in row 4, first in row 0"):
         mean(JUDGED, pd.concat([run, run]))

@@ -48,8 +48,8 @@ def test_interactions_without_a_value_are_all_relevant():
     entries = read_qrels(TEST, qid="user_id", doc_id="item_id")
     assert entries.value.tolist() == [1, 1, 1]
     assert evaluate_run(entries, LISTS, metrics=METRICS, exclude=SEEN).mean() == EXPECTED
-    again = exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgements=TEST).groups
-    assert again == exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgements=LATER).groups
+    again = exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgments=TEST).groups
+    assert again == exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgments=LATER).groups
 
 
 def test_a_file_needs_no_value():

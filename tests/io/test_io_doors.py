@@ -144,7 +144,7 @@ def test_gzip_may_become_a_gibibyte_or_a_hundred_times_as_much():
 
 
 def test_a_run_cut_short_is_noticed():
-    """The tag is the last field, so a truncated number is a line with too few fields; judgements end with a number."""
+    """The tag is the last field, so a truncated number is a line with too few fields; judgments end with a number."""
     line = RUN[: RUN.index(b"\n")]
     for stop in range(1, line.rindex(b" ") + 1):
         with pytest.raises(ValueError, match="lines of 6 fields"):
@@ -200,20 +200,20 @@ FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 )
 def test_join_takes_entries(given):
     for name, arguments in (("run", (read_qrels(FRAME), given)), ("qrels", (given, read_run(FRAME)))):
-        message = rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*io\.read_{name}\(source, "
+        message = rf"{'Run' if name == 'run' else 'Judgments'} must be one of .*io\.read_{name}\(source, "
         with pytest.raises(TypeError, match=message + rf".*Got {type(given).__name__} instead"):
             join(*arguments)
 
 
-def test_join_knows_runs_from_judgements():
+def test_join_knows_runs_from_judgments():
     run, qrels, other = read_run(io.BytesIO(RUN)), read_qrels(io.BytesIO(QRELS)), read_run(FRAME, value="score")
     for arguments, kind, name in (
-        ((run, qrels), "run", "judgements"),
-        ((qrels, qrels), "judgements", "run"),
-        ((run, run), "run", "judgements"),
-        ((other, run), "run", "judgements"),
+        ((run, qrels), "run", "judgments"),
+        ((qrels, qrels), "judgments", "run"),
+        ((run, run), "run", "judgments"),
+        ((other, run), "run", "judgments"),
     ):
-        with pytest.raises(ValueError, match=rf"judgements first, then the run\. Got {kind} as '{name}'"):
+        with pytest.raises(ValueError, match=rf"judgments first, then the run\. Got {kind} as '{name}'"):
             join(*arguments)
     join(qrels, run), join(qrels, other)
 

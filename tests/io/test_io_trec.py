@@ -195,7 +195,7 @@ def test_join_by_hand():
     assert repr(found) == repr([tuple(map(type(found[0][0]), row[:2])) + row[2:] for row in expected])
     assert data.not_in_run.tolist() == ["q3"]
     assert len(data.not_in_qrels) == 0
-    assert "queries not in the run: 1, counted as zero (q3); queries without judgements: 0" in repr(data)
+    assert "queries not in the run: 1, counted as zero (q3); queries without judgments: 0" in repr(data)
     assert join(qrels_of(QRELS), run_of(RUN), negative="keep").y_true[5] == -1
 
 
@@ -216,11 +216,11 @@ def test_missing_queries_may_be_an_error():
     run, qrels = run_of(RUN), qrels_of(b"q1 0 b 1\nq3 0 a 1\n")
     with pytest.raises(ValueError, match="every query must be in the run; .* Got 1 missing, the first 'q3'"):
         join(qrels, run, missing_from_run="raise")
-    with pytest.raises(ValueError, match="every query must be in the judgements; .* Got 1 missing, the first 'q2'"):
+    with pytest.raises(ValueError, match="every query must be in the judgments; .* Got 1 missing, the first 'q2'"):
         join(qrels, run, missing_from_qrels="raise")
     with pytest.raises(ValueError, match="'missing_from_run' parameter of join must be 'zero', 'drop' or 'raise'"):
         join(qrels, run, missing_from_run="ignore")
-    with pytest.raises(ValueError, match="a query in common.* 'q9' in the judgements and 'q1' in the run"):
+    with pytest.raises(ValueError, match="a query in common.* 'q9' in the judgments and 'q1' in the run"):
         join(qrels_of(b"q9 0 a 1\n"), run)
 
 
@@ -252,7 +252,7 @@ def test_join_ids_of_other_types(rng):
         join(read_qrels(qrels, value="label"), text)
     with pytest.raises(TypeError, match="Document ids must be of one type"):
         join(qrels_of(b"1 0 10 1\n"), read_run(run | {"qid": ["1", "1", "2"]}, value="score"))
-    with pytest.raises(ValueError, match="its id must be of one type. Got ids such as '1' in the judgements and 1 in"):
+    with pytest.raises(ValueError, match="its id must be of one type. Got ids such as '1' in the judgments and 1 in"):
         join(qrels_of(b"1 0 10 1\n"), text)
     strings = read_run(run | {"qid": ["1", "1", "2"], "doc_id": np.array(["10", "20", "10"])}, value="score")
     assert join(qrels_of(b"1 0 20 3\n"), strings).y_true[1] == 3
@@ -349,7 +349,7 @@ def test_scores_in_single_precision():
 
 def test_join_counts_excluded_documents():
     data = join({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, exclude={"q": ["b"]})
-    assert "excluded: 0 documents of the run, 1 of the judgements" in str(data)
+    assert "excluded: 0 documents of the run, 1 of the judgments" in str(data)
 
 
 def test_an_error_names_the_document_of_a_later_query():

@@ -30,8 +30,8 @@ def parquet(frame):
     return io.BytesIO(frame.to_parquet())
 
 
-def mean(judgements, run, metric="mrr"):
-    return evaluate_run(judgements, run, metrics=metric).mean()[metric]
+def mean(judgments, run, metric="mrr"):
+    return evaluate_run(judgments, run, metrics=metric).mean()[metric]
 
 
 def value_or_words(call, expected):
@@ -53,7 +53,7 @@ def value_or_words(call, expected):
 # --- grades under any name -----------------------------------------------------------------------------------
 
 KNOWN = (
-    "judgment judgement relevancy is_relevant isRelevant gain target gold gold_label esci_label annotation relevance "
+    "judgment judgment relevancy is_relevant isRelevant gain target gold gold_label esci_label annotation relevance "
     "label rel grade qrel rating score RELEVANCY relevance-label"
 ).split()
 UNKNOWN = ["quality", "clicks", "a number"]
@@ -269,7 +269,7 @@ INPUTS = {
         lambda: run_of('{"qid":{"0":"1","1":"1"},"docid":{"0":"a","1":"b"},"score":{"0":2,"1":1}}'), 0.5,
     ),
     "to_json(orient='list')": (lambda: run_of('{"qid":["1","1"],"docid":["a","b"],"score":[2,1]}'), 0.5),
-    "columns as judgements": (
+    "columns as judgments": (
         lambda: mean({"qid": [1, 2], "docid": [5, 6], "label": [0, 1]}, {1: [5], 2: [6]}),
         "names of columns.*read_qrels",
     ),
@@ -314,7 +314,7 @@ INPUTS = {
     "Tevatron": (lambda: qrels_of('{"query_id": "1", "positive_passages": []}'), "Make three columns"),
     "Elasticsearch": (lambda: run_of('{"took": 5, "hits": {"hits": []}}'), "Make three columns"),
     "Quepid": (lambda: qrels_of("Case Name,Query Text,Doc ID,Doc Position,Rating\nB,x,a,1,3\n"), "lines of three"),
-    "Quepid's judgements": (lambda: qrels_of("query,docid,rating\nx,a,3\nx,b,0\n"), [3, 0]),
+    "Quepid's judgments": (lambda: qrels_of("query,docid,rating\nx,a,3\nx,b,0\n"), [3, 0]),
     "lists in Parquet": (
         lambda: read_run(parquet(pd.DataFrame({"qid": [1], "docid": [["a"]], "score": [[1.0]]}))), "explode",
     ),

@@ -271,7 +271,7 @@ def test_canonical_text_of_subtopics(rng):
     )
 
 
-def test_sparse_judgements(rng):
+def test_sparse_judgments(rng):
     y, s = rng.integers(0, 3, (20, 30)) * (rng.random((20, 30)) < 0.2), rng.normal(size=(20, 30))
     lists = sparse.csr_array(np.where(rng.random((20, 30)) < 0.3, s + 10, 0))
     results = [evaluate(y, s, metrics="ndcg@5"), evaluate(sparse.csr_array(y), s, metrics="ndcg@5")]
@@ -283,7 +283,7 @@ def test_sparse_judgements(rng):
     other_labels(results[0], evaluate(sparse.csr_array(2 * y), lists, metrics="ndcg@5"))
 
 
-def test_lists_of_neighbours(rng):
+def test_lists_of_neighbors(rng):
     from sklearn_rank.retrieval import evaluate_retrieval
 
     X, labels = rng.normal(size=(60, 4)), rng.integers(0, 5, 60)

@@ -195,7 +195,7 @@ def test_pooled_and_unjudged_is_the_same_for_all_metrics(how, convention):
     assert {name: values[1] for name, values in beside.items()} == expected
 
 
-def test_pooled_and_unjudged_with_sparse_judgements():
+def test_pooled_and_unjudged_with_sparse_judgments():
     labels = csr_array(np.array([[-1.0, 1, 0, 1, -1]]))
     for scores in (csr_array(np.array([[4.0, 3, 2, 1, 0]])), np.array([[4.0, 3, 2, 1, -np.inf]])):
         found = evaluate(labels, scores, metrics=[*POOLED, "recall@2"], convention="trec_eval").mean()

@@ -76,7 +76,7 @@ def test_values_of_sparse_lists_equal_values_of_rows(metric):
 
 @pytest.mark.parametrize("name", ["precision", "recall", "f", "fallout", "judged", "map", "ndcg", "snips", "rbo"])
 def test_everything_is_relevant(name):
-    """Label 0 is relevant as well; then every document needs a judgement."""
+    """Label 0 is relevant as well; then every document needs a judgment."""
     judged, run = {"q": {"a": 0, "b": 1, "c": 0, "d": 0}}, {"q": {"a": 2.0, "b": 1.0}}
     for k in (1, 3, None):
         spec = parse_metric(name, k=k, min_relevance=0, unjudged="drop")

@@ -28,7 +28,7 @@ def sums(r, x):
 
 OWN = {
     "pairs": lambda r: r.pairs().right,
-    "centred_ranks": lambda r: sums(r, r.centred_ranks(r.label) ** 2),
+    "centered_ranks": lambda r: sums(r, r.centered_ranks(r.label) ** 2),
     "upwards": lambda r: r.cumsum(weight=r.cascade(r.relevant, upwards=True) * r.rank),
     "cascade": lambda r: r.cumsum(weight=r.cascade(r.label / 8) / r.rank),
     "queries": lambda r: np.array([[y.sum() + len(y)] for y, s in r.queries()]),
@@ -49,7 +49,7 @@ OWN = {
 }
 """Formulas of one's own that between them read all that there is to read, most of them to the end of the list."""
 
-NEIGHBOURS = [
+NEIGHBORS = [
     {"metrics": ["p@7"]},
     {"metrics": ["ndcg", "map"]},
     {"metrics": ["p@1", "err@2"]},
@@ -85,13 +85,13 @@ def test_a_formula_reads_its_own_depth(lists, name, ties):
     formula = own(name)
     cutoffs = [1, 3, 5, 8, None] if ties == "average" else [1, 3, 6, 8, None]
     alone = {k: formula(y, s, qid=qid, k=k, ties=ties, average=None) for k in cutoffs}
-    for neighbours in NEIGHBOURS:
+    for neighbors in NEIGHBORS:
         specs = [parse_metric(f"own_{name}", k=k) for k in cutoffs]
         for asked in (specs, specs[::-1]):
-            metrics = [*asked[:2], *neighbours["metrics"], *asked[2:]]
+            metrics = [*asked[:2], *neighbors["metrics"], *asked[2:]]
             found = evaluate(y, s, qid=qid, metrics=metrics, ties=ties).per_query
             for spec in asked:
-                assert_array_equal(found[str(spec)], alone[spec.k], err_msg=f"{spec} beside {neighbours}")
+                assert_array_equal(found[str(spec)], alone[spec.k], err_msg=f"{spec} beside {neighbors}")
     listed = formula(y, s, qid=qid, k=cutoffs[:-1], ties=ties, average=None)
     assert_array_equal(listed, np.transpose([alone[k] for k in cutoffs[:-1]]))
 
@@ -107,7 +107,7 @@ def test_a_formula_at_a_cutoff_equals_that_of_the_truncated_list(lists, name):
         assert_array_equal(formula(y, s, qid=qid, k=k, average=None), formula(y, cut, qid=qid, k=k, average=None))
 
 
-@pytest.mark.parametrize("name", ["pairs", "centred_ranks", "upwards", "queries"])
+@pytest.mark.parametrize("name", ["pairs", "centered_ranks", "upwards", "queries"])
 def test_documents_tied_across_the_cutoff(name):
     """Half a tie block has no pairs, ranks or last document of its own, so these formulas reject ties."""
     y, s, qid = [2, 0, 1], [3, 1, 1], [0, 0, 0]

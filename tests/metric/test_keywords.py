@@ -202,7 +202,7 @@ def test_a_cutoff_beyond_any_list_is_accepted(k):
             "not be above the probability 1 with stop='label'",
         ),
         (lambda: err_score([5, 0], [2, 1], qid=[0, 0]), "must not be above max_grade=4. Got 5, the first in row 0"),
-        (lambda: nerr_score([-1, 0], [2, 1], qid=[0, 0]), r"nerr_score must not be below 0. Got -1, .* judgement\.$"),
+        (lambda: nerr_score([-1, 0], [2, 1], qid=[0, 0]), r"nerr_score must not be below 0. Got -1, .* judgment\.$"),
         (
             lambda: ndcg_score([-1, 0], [2, 1], qid=[0, 0]),
             "ndcg_score must not be below 0. .* says what each label gains",

@@ -99,7 +99,7 @@ RIGHT = [
     ({}, lambda r: r.cumsum(weight=r.cascade(r.relevant, upwards=True) * r.rank)),
     ({}, lambda r: r.cumsum(weight=r.joint(r.relevant, r.label) / r.rank)),
     ({}, lambda r: r.cumsum(weight=r.overlap() / r.rank)),
-    ({}, lambda r: r.cumsum(r.centred_ranks(r.label))),
+    ({}, lambda r: r.cumsum(r.centered_ranks(r.label))),
     ({}, lambda r: (r.pairs().right, np.maximum(r.n, 1))),
     ({}, lambda r: (r.cumsum(r.label, weight=1 / r.rank), r.ideal.cumsum(r.ideal.label, weight=1 / r.ideal.rank))),
     ({}, lambda r: r.cumsum(r.label, weight=1 / (1 + r.ideal_sum(r.ideal.label)))),
@@ -118,7 +118,7 @@ RIGHT = [
     ({"reads_scores": True, "defines_ties": True}, lambda r: (r.cumsum(r.relevant * (r.score > 2)), r.n_relevant)),
     (
         {"has_cutoff": False, "defines_ties": True},
-        lambda r: r.cumsum(r.centred_ranks(r.score) * r.centred_ranks(r.label)),
+        lambda r: r.cumsum(r.centered_ranks(r.score) * r.centered_ranks(r.label)),
     ),
     ({"has_cutoff": False}, lambda r: (r.pairs().right - r.pairs().wrong, np.maximum(r.n, 1))),
     ({"has_cutoff": False}, lambda r: np.array([y.sum() for y, s in r.queries()])[:, None]),

@@ -166,6 +166,6 @@ def test_gains_of_unjudged_labels_are_checked_as_label_0():
 
 
 def test_each_metric_with_weights_documents_the_rule():
-    normalised = {m.name for m in METRICS if "discount" in m.formula_params and m.max_weight is not None}
-    assert {m.name for m in METRICS if "discount" in m.formula_params} - normalised == {"dcg"}
+    normalized = {m.name for m in METRICS if "discount" in m.formula_params and m.max_weight is not None}
+    assert {m.name for m in METRICS if "discount" in m.formula_params} - normalized == {"dcg"}
     assert tie_policy(REGISTRY["ndcg"]) == {}

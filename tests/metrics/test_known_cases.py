@@ -242,7 +242,7 @@ def evaluated_as_a_peer(case):
     """The result of a case's call: on rows, or on documents by query."""
     keywords = {name: np.nan if value == "nan" else value for name, value in case["keywords"].items()}
     if case["call"] == "evaluate_run":
-        return evaluate_run(case["judgements"], case["run"], metrics=case["metric"], **keywords)
+        return evaluate_run(case["judgments"], case["run"], metrics=case["metric"], **keywords)
     score = numbers([None if s == "-inf" else s for s in case["y_score"]], -np.inf)
     return evaluate(case["y_true"], score, qid=case["qid"], metrics=case["metric"], **keywords)
 

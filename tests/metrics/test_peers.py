@@ -21,7 +21,7 @@ from native_peers import (
     answer,
     at,
     ir_measure,
-    judgements,
+    judgments,
 )
 from numpy.testing import assert_allclose
 from registry import about, together
@@ -45,13 +45,13 @@ def compare(name, data, values, mean, atol=0, **keywords):
 
 
 def test_random_queries_have_all_special_cases():
-    for data in map(judgements, KINDS):
+    for data in map(judgments, KINDS):
         found = evaluate(data.label, data.score, qid=data.qid, metrics="mrr", unjudged="nonrelevant")
         ranked = data.rows(data.score > -np.inf)
         tied = len(ranked.qid) - len(set(zip(ranked.qid, ranked.score, strict=True)))
         assert found.n_undefined["mrr"] > 20
         assert 300 - len(set(ranked.qid)) > 5
-        assert (tied > 500) == (data is not judgements("distinct"))
+        assert (tied > 500) == (data is not judgments("distinct"))
         assert (np.isnan(data.label) & np.isfinite(data.score)).sum() > 500
         assert ((data.label > 0) & np.isinf(data.score)).sum() > 100
 
@@ -88,14 +88,14 @@ def test_pytrec_eval(name, kind, level, unjudged):
         keywords["rounding"] = "cut"
     if name == "num_rel_ret":  # a sum instead of a mean
         mean /= len(values)
-    compare(TREC[name], judgements(kind), values, mean, **keywords)
+    compare(TREC[name], judgments(kind), values, mean, **keywords)
 
 
 @pytest.mark.parametrize("beta_squared", SQUARES)
 def test_pytrec_eval_f_measure_takes_the_square_of_beta(beta_squared):
     values = answer(("trec F", beta_squared), "set_F")
     mean = np.mean(list(values.values()))
-    compare("f", judgements("tied"), values, mean, beta=sqrt(beta_squared))
+    compare("f", judgments("tied"), values, mean, beta=sqrt(beta_squared))
 
 
 # --- ranx ----------------------------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ def ranx():
 
 @pytest.fixture(scope="module", params=KINDS)
 def ranx_values(ranx, request):
-    """Judgements, ranx's order of tied documents, its values for each query and their plain means."""
-    data = judgements(request.param)
+    """Judgments, ranx's order of tied documents, its values for each query and their plain means."""
+    data = judgments(request.param)
     qrels, run = data.tables()
     qrels, run = ranx.Qrels(qrels), ranx.Run({q: scores for q, scores in run.items() if scores})
     run.make_comparable(qrels)
@@ -173,7 +173,7 @@ def test_ir_measures(name, params, ours, keywords, kind):
     """It breaks ties by descending document id, except for RR@k by ascending id."""
     pytest.importorskip("ir_measures")
     values, mean = values_and_mean(kind, ir_measure(name, params))
-    data = judgements(kind)
+    data = judgments(kind)
     if name == "IPrec":  # it returns NaN for a query without retrieved documents
         values = {query: np.nan_to_num(value) for query, value in values.items()}
         mean = np.mean([*values.values()])
@@ -188,7 +188,7 @@ def test_ir_measures(name, params, ours, keywords, kind):
 def test_ir_measures_with_five_digits(name, params, ours, keywords, kind):
     pytest.importorskip("ir_measures")
     values, mean = values_and_mean(kind, ir_measure(name, params))
-    compare(ours, judgements(kind), values, mean, atol=5.1e-6, **keywords)
+    compare(ours, judgments(kind), values, mean, atol=5.1e-6, **keywords)
 
 
 def values_and_mean(kind, measure):
@@ -201,7 +201,7 @@ def values_and_mean(kind, measure):
 def test_ir_measures_judged_documents(kind, k):
     """Judged@k breaks ties by ascending document id and has no value for queries without retrieved documents."""
     ir_measures = pytest.importorskip("ir_measures")
-    data = judgements(kind)
+    data = judgments(kind)
     data = data.rows(np.isin(data.qid, data.qid[data.score > -np.inf]))
     values = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.Judged @ k], *data.tables())}
     up = -np.unique(data.doc, return_inverse=True)[1]
@@ -216,7 +216,7 @@ def test_ir_measures_judged_documents(kind, k):
 def test_ir_measures_accuracy():
     """The share of retrieved pairs in the right order: our AUC on these rows; it crashes with a single class."""
     ir_measures = pytest.importorskip("ir_measures")
-    data = judgements("distinct")
+    data = judgments("distinct")
     data = data.rows(data.score > -np.inf)
     policies = {"unjudged": "nonrelevant", "replace_undefined_by": np.nan}
     found = evaluate(data.label, data.score, qid=data.qid, metrics="auc", **policies)

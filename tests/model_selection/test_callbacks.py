@@ -21,8 +21,8 @@ RNG = np.random.default_rng(0)
 QID = RNG.permutation(np.repeat(["a", "b", "c", "d", "e", "f"], 8))  # rows of a query are not adjacent
 X = RNG.normal(size=(48, 3))
 Y = np.clip((X[:, 0] + RNG.normal(size=48)).round(), 0, 2).astype(int)
-LABELLED = pd.Series(Y, index=pd.Index(QID, name="qid"))
-GIVEN = {"index": (LABELLED, {}), "argument": (Y, {"qid": QID}), "column": (Y[:, None], {"qid": QID[:, None]})}
+LABELED = pd.Series(Y, index=pd.Index(QID, name="qid"))
+GIVEN = {"index": (LABELED, {}), "argument": (Y, {"qid": QID}), "column": (Y[:, None], {"qid": QID[:, None]})}
 GIVEN["tuples"] = Y, {"qid": [(ord(q), 1) for q in QID]}
 
 
@@ -59,9 +59,9 @@ def test_a_monitor_scores_the_rows_of_the_fit(given, scoring, routing):
         monitor = callback.ScoringMonitor(scoring=asked)
         ranker = QueryRanker(Ridge()).set_callbacks(monitor).fit(X, y, **keywords)
     (row,) = monitor.get_logs().data
-    expected = {"score": {"score": get_scorer("ndcg@3")(ranker, X, LABELLED)},
-                "many": make_ranking_scorer(["ndcg@3", "mse"])(ranker, X, LABELLED),
-                "dict": {n: get_scorer(m)(ranker, X, LABELLED) for n, m in (("a", "ndcg@3"), ("b", "mrr"))},
+    expected = {"score": {"score": get_scorer("ndcg@3")(ranker, X, LABELED)},
+                "many": make_ranking_scorer(["ndcg@3", "mse"])(ranker, X, LABELED),
+                "dict": {n: get_scorer(m)(ranker, X, LABELED) for n, m in (("a", "ndcg@3"), ("b", "mrr"))},
                 "r2": {"r2": sklearn.metrics.r2_score(Y, ranker.predict(X))}}[scoring]  # fmt: skip
     assert {name: row[name] for name in expected} == expected
     assert pickle.loads(pickle.dumps(ranker)).predict(X).tolist() == ranker.predict(X).tolist()
@@ -72,7 +72,7 @@ def test_a_monitor_gets_weights_of_queries():
     monitor = callback.ScoringMonitor(scoring=get_scorer("ndcg@3"))
     ranker = QueryRanker(Ridge()).set_callbacks(monitor).fit(X, Y, qid=QID, sample_weight=weight)
     expected = make_ranking_scorer(["ndcg@3"])(ranker, X, Y, qid=QID, sample_weight=weight)["ndcg@3"]
-    assert monitor.get_logs().data[0]["score"] == expected != get_scorer("ndcg@3")(ranker, X, LABELLED)
+    assert monitor.get_logs().data[0]["score"] == expected != get_scorer("ndcg@3")(ranker, X, LABELED)
 
 
 def test_a_monitor_without_queries_raises():
@@ -91,7 +91,7 @@ def test_a_monitor_of_the_inner_model_reports_missing_queries():
     """scikit-learn's models pass on arrays, and a model of whole queries gets them in another order."""
     monitor = callback.ScoringMonitor(scoring=get_scorer("ndcg@3"))
     with pytest.raises(ValueError, match="the query of each row must be known"):
-        QueryRanker(LogisticRegression().set_callbacks(monitor)).fit(X, LABELLED)
+        QueryRanker(LogisticRegression().set_callbacks(monitor)).fit(X, LABELED)
 
 
 def test_a_monitor_in_a_search_gives_the_training_scores():
@@ -99,11 +99,11 @@ def test_a_monitor_in_a_search_gives_the_training_scores():
     search = GridSearchCV(
         QueryRanker(Ridge()).set_callbacks(monitor), {"estimator__alpha": [1, 1e4]}, scoring=get_scorer("ndcg@3"),
         cv=QueryKFold(3), return_train_score=True,
-    ).fit(X, LABELLED)  # fmt: skip
+    ).fit(X, LABELED)  # fmt: skip
     scores = {row["task_id_path"]: row["score"] for row in monitor.get_logs().data}
     splits = np.array([search.cv_results_[f"split{i}_train_score"] for i in range(3)]).T.ravel()
     assert [scores[0, 0, i] for i in range(6)] == splits.tolist()
-    assert scores[0, 1] == search.score(X, LABELLED)
+    assert scores[0, 1] == search.score(X, LABELED)
 
 
 def test_tasks_of_a_model_without_callbacks():

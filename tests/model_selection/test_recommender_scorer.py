@@ -252,7 +252,7 @@ def test_excluding_more_items_ranks_the_others_no_lower():
 
 
 @together("exclude", ["train", {0: [1, 7], 1: [7, 8]}, {0: [7], 1: [8]}, {0: [0, 1], 1: [2]}, None])
-def test_only_items_of_the_catalogue_are_excluded(exclude):
+def test_only_items_of_the_catalog_are_excluded(exclude):
     """Items 7 and 8 of the training rows cannot be recommended, so no item is excluded for them."""
     train, test = frame([(0, 1), (0, 7), (1, 7), (1, 8), (2, 0)]), frame([(0, 3), (1, 1)])
     model = InteractionRecommender(Fixed([[4, 3, 2, 1, 0, 0, 0, 0, 0]] * 3)).fit(train)

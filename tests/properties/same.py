@@ -361,7 +361,7 @@ def files(rng, base):
 
 
 def runs(rng, base):
-    """Judgements and a run by document; only the judgements have unretrieved documents."""
+    """Judgments and a run by document; only the judgments have unretrieved documents."""
     some = {q for q, _, s in base.data.rows if s > -inf}
     if base.several or base.data.keys is not None or some != {*base.data.queries}:
         return
@@ -369,20 +369,20 @@ def runs(rng, base):
     plain = base.only(lambda call, s: not (s["ties"] == "stable" and REGISTRY[call.name].keeps_unretrieved))
     if not plain.calls or any(isnan(y) for y in base.data.labels):
         return
-    judgements, run = {}, {}
+    judgments, run = {}, {}
     for i, (query, label, score) in enumerate(base.data.rows):
-        judgements.setdefault(query, {})[f"d{i}"] = label
+        judgments.setdefault(query, {})[f"d{i}"] = label
         if score > -inf:
             run.setdefault(query, {})[f"d{i}"] = score
     weights = base.data.weights
-    data = join(judgements, run, negative="keep")
+    data = join(judgments, run, negative="keep")
     by_row = None if weights is None else [weights[query] for query in np.asarray(data.qid).tolist()]
     rows = {"y_true": data.y_true, "y_score": data.y_score, "qid": data.qid, "sample_weight": by_row}
     yield result_of(plain, evaluate(**rows, metrics=plain.metrics), exact=False)
     # Of runs negative labels are not judged, and trec_eval's convention has another order of ties.
     of_trec_eval = [parse_metric(name)["convention"] in BY_DOCUMENT_ID for name in plain.metrics.values()]
     if not any(of_trec_eval) and all(label >= 0 for _, label, _ in base.data.rows):
-        found = evaluate_run(judgements, run, metrics=plain.metrics, sample_weight=weights, unjudged=None)
+        found = evaluate_run(judgments, run, metrics=plain.metrics, sample_weight=weights, unjudged=None)
         yield result_of(plain, found, exact=False)
 
 

@@ -13,7 +13,7 @@ GAINS = {"bm25": 0.5, "two-tower": 0.9, "rm3": 0.45, "cross-encoder": 1.2, "popu
 
 
 def runs_of(n_queries, systems=("bm25", "two-tower"), n_documents=20, seed=0):
-    """Judgements, with some unjudged documents, and runs that rank by grade plus noise."""
+    """Judgments, with some unjudged documents, and runs that rank by grade plus noise."""
     rng, n = np.random.default_rng(seed), n_documents + 8
     qrels, runs = {}, {name: {} for name in systems}
     for q in range(n_queries):

@@ -105,7 +105,7 @@ def alone():
 
 
 @pytest.mark.parametrize("make", [several, alone, None])
-def test_widths_and_colours(opened, page, make):
+def test_widths_and_colors(opened, page, make):
     html = page if make is None else make()
     for dark in (False, True):
         tab = opened(html, width=WIDTHS[0], dark=dark)
@@ -122,10 +122,10 @@ def test_widths_and_colours(opened, page, make):
 
 
 def contrast(a, b):
-    """Contrast of two colours as WCAG defines it."""
+    """Contrast of two colors as WCAG defines it."""
     lights = []
-    for colour in (a, b):
-        parts = np.array([int(x) for x in re.findall(r"\d+", colour)[:3]]) / 255
+    for color in (a, b):
+        parts = np.array([int(x) for x in re.findall(r"\d+", color)[:3]]) / 255
         linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
         lights.append(float(linear @ [0.2126, 0.7152, 0.0722]))
     return (max(lights) + 0.05) / (min(lights) + 0.05)
@@ -134,7 +134,7 @@ def contrast(a, b):
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast_and_names(opened, page, dark):
     tab = opened(page, dark=dark)
-    colours = tab.evaluate(
+    colors = tab.evaluate(
         """[...document.querySelectorAll('main *')].filter(one => [...one.childNodes].some(child => child.nodeType === 3
              && child.data.trim())).map(one => {
              let back = one;
@@ -142,7 +142,7 @@ def test_contrast_and_names(opened, page, dark):
              return [getComputedStyle(one).color, getComputedStyle(back || document.body).backgroundColor];
            })"""
     )
-    assert min(contrast(*pair) for pair in {tuple(pair) for pair in colours}) >= 4.5
+    assert min(contrast(*pair) for pair in {tuple(pair) for pair in colors}) >= 4.5
     names = tab.evaluate(
         "[...document.querySelectorAll('select, input, button, [role=slider]')].map(one => (one.labels && "
         "one.labels[0] || one).textContent.trim() || one.getAttribute('aria-label'))"

@@ -150,10 +150,10 @@ def test_groups_have_shares_of_exposure_and_of_relevance():
     """Two of six shown items and two of three relevant items are of group y."""
     run = {"u": ["a", "b"], "v": ["a", "f"], "w": ["c", "g"]}
     groups = dict.fromkeys("abcde", "x") | {"f": "y", "g": "y"}
-    judgements = {"u": {"a": 1, "b": 0, "f": 2}, "v": ["g"]}
+    judgments = {"u": {"a": 1, "b": 0, "f": 2}, "v": ["g"]}
     expected = [("x", 5, 4 / 6, 1 / 3, 2), ("y", 2, 2 / 6, 2 / 3, 0.5)]
     for given in (groups, pd.Series(groups), [groups[item] for item in ITEMS]):
-        table = exposure(run, items=ITEMS, k=2, groups=given, judgements=judgements).groups
+        table = exposure(run, items=ITEMS, k=2, groups=given, judgments=judgments).groups
         assert table.columns == ("group", "items", "exposure", "relevance", "ratio")
         for row, of_group in zip(table.rows, expected, strict=True):
             assert row[0] == of_group[0]
@@ -276,7 +276,7 @@ WRONG = [
     ({"train": {"u": "a"}}, TypeError, "train must have items for each user"),
     ({"train": [["u", "a"]], "groups": {"a": 1}}, ValueError, "Got no group for 6 of 7 items, the first is 'b'"),
     ({"groups": [1, 2]}, ValueError, "one for each of 7 items. Got 2"),
-    ({"judgements": {"u": ["a"]}}, ValueError, "Got groups=None"),
+    ({"judgments": {"u": ["a"]}}, ValueError, "Got groups=None"),
     ({"exclude": {"other": ["a"]}}, ValueError, "exclude must have a query"),
     ({"run": {"u": {"a": np.nan}}}, ValueError, "finite"),
 ]
@@ -332,8 +332,8 @@ def test_rows_of_items_have_the_order_of_items():
         assert intra_list_diversity(RUN, items=ITEMS, k=2, **{name: fits}).mean()
         with pytest.raises(ValueError, match=f"The rows of {name} are items"):
             intra_list_diversity(RUN, items=ITEMS, k=2, **{name: fits.loc[turned, turned]})
-    with pytest.raises(ValueError, match="judgements of exposure must hold some of the items"):
-        exposure(RUN, items=ITEMS, k=2, groups=[0] * 7, judgements={next(iter(RUN)): {"strange": 1}})
+    with pytest.raises(ValueError, match="judgments of exposure must hold some of the items"):
+        exposure(RUN, items=ITEMS, k=2, groups=[0] * 7, judgments={next(iter(RUN)): {"strange": 1}})
 
 
 def test_a_similarity_is_symmetric_up_to_rounding():

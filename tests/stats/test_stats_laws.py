@@ -475,7 +475,7 @@ def test_clusters_and_weights_of_results_cannot_be_passed_again(what, n_with):
 
 
 def test_unevenly_judged_systems_warn():
-    """The first documents of new are unjudged; the judgements contain irrelevant documents, or only relevant ones."""
+    """The first documents of new are unjudged; the judgments contain irrelevant documents, or only relevant ones."""
     qid, scores = np.repeat(np.arange(30), 10), np.tile(np.arange(10.0), 30)
     labels = np.tile([np.nan] * 4 + [1, 0, 1, 0, 1, 0], 30)
     given = {"qid": qid, "metrics": "p@5", "unjudged": "nonrelevant"}

@@ -57,7 +57,7 @@ cdef int64_t _equal_pairs(const double* x, int64_t n) noexcept nogil:
     return n_equal
 
 
-cpdef int centred_ranks(
+cpdef int centered_ranks(
     const double[::1] x, const int64_t[::1] ptr,
     double[::1] out,  # OUT
     double[::1] key, double[::1] spare_key, int64_t[::1] item, int64_t[::1] spare,
@@ -81,11 +81,11 @@ cpdef int centred_ranks(
                     out[ptr[q] + item[j]] = (begin + i - n) / 2.0
 
 
-cpdef void centred_ranks_of_ties(
+cpdef void centered_ranks_of_ties(
     const int64_t[::1] ptr, const int64_t[::1] tie_end,
     double[::1] out,  # OUT
 ) noexcept:
-    """The ranks of `centred_ranks` by what the items are in the order of, ties being all that are equal."""
+    """The ranks of `centered_ranks` by what the items are in the order of, ties being all that are equal."""
     cdef int64_t q, i, stop, twice
     cdef double rank
     cdef const int64_t* all_ends = pointer_of(tie_end)

@@ -112,7 +112,7 @@ cpdef void count_grades_at_least(
 ) noexcept
 cpdef void look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out) noexcept
 cdef void find_ranges(numbers_t* numbers) noexcept
-cdef int64_t find_labelled(const uint8_t* grade, int64_t n, int64_t most, int64_t* row) noexcept nogil
+cdef int64_t find_labeled(const uint8_t* grade, int64_t n, int64_t most, int64_t* row) noexcept nogil
 
 
 cdef inline int64_t count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:

@@ -163,7 +163,7 @@ cdef void _count_grades(
     const uint8_t* grade, int64_t n,
     int64_t* count,  # OUT
 ) noexcept nogil:
-    """Count grades. Neighbours are counted apart: equal ones would wait for each other's count."""
+    """Count grades. Neighbors are counted apart: equal ones would wait for each other's count."""
     cdef int64_t[4][N_GRADES] apart
     cdef int64_t i, g
     memset(apart, 0, sizeof(apart))
@@ -245,7 +245,7 @@ cdef void find_ranges(numbers_t* numbers) noexcept:
     numbers.n_ranges = n
 
 
-cdef int64_t find_labelled(const uint8_t* grade, int64_t n, int64_t most, int64_t* row) noexcept nogil:
+cdef int64_t find_labeled(const uint8_t* grade, int64_t n, int64_t most, int64_t* row) noexcept nogil:
     """Write which grades are not 0, and count them; -1 if they are more than `most`, or seem to be by the last 8."""
     cdef int64_t i, j, n_labels, n_found = 0
     cdef uint8_t low = 1, high = N_GRADES

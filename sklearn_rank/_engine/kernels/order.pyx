@@ -16,7 +16,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
 
 from sklearn_rank._engine.kernels.common cimport NO_TIES, count_steps, fetch_ahead, longest_of
-from sklearn_rank._engine.kernels.grades cimport find_labelled
+from sklearn_rank._engine.kernels.grades cimport find_labeled
 from sklearn_rank._engine.kernels.lanes cimport (
     COUNT_ABOVE, LANE, NO_COUNTS, SUM_OF, TWO, count_beside, two_counts, two_numbers,
 )
@@ -31,9 +31,9 @@ cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times w
 
 cdef enum:
     SELECTION_LANES = 16        # lanes that rows are dealt out to, or a multiple of that
-    MOST_LABELLED = 12          # rows with a label that are put in their places without a sort
-    MOST_LABELLED_ABOVE = 3     # the same, where not all rows would be sorted
-    LEAST_UNLABELLED = 16       # rows of such a query
+    MOST_LABELED = 12          # rows with a label that are put in their places without a sort
+    MOST_LABELED_ABOVE = 3     # the same, where not all rows would be sorted
+    LEAST_UNLABELED = 16       # rows of such a query
 
 ctypedef fused score_t:
     float
@@ -102,7 +102,7 @@ cdef int _rank_all(const score_t* score, ranking_t* job, work_t* work) except -1
             q = _rank_by_counting(score, job, q)
             if q == job.n:
                 break
-        if _rank_labelled(score, job, q):
+        if _rank_labeled(score, job, q):
             q += 1
             continue
         start, offset = job.indptr[q], job.ptr[q]
@@ -362,7 +362,7 @@ cdef int64_t _rank_by_counting(const score_t* score, ranking_t* job, int64_t q) 
                 two = _rank_two(score, job, q, 6)
             elif n == 7:
                 two = _rank_two(score, job, q, 7)
-        if not two and not (0 < n <= MOST_COUNTED and (_rank_labelled(score, job, q) or _rank_one(score, job, q, n))):
+        if not two and not (0 < n <= MOST_COUNTED and (_rank_labeled(score, job, q) or _rank_one(score, job, q, n))):
             break
         q += 1 + two
     return q
@@ -465,19 +465,19 @@ cdef int64_t _place_ties(ranking_t* job, int64_t q, int64_t n, int64_t* place) n
     return stop
 
 
-cdef inline bint _rank_labelled(const score_t* score, ranking_t* job, int64_t q) noexcept nogil:
+cdef inline bint _rank_labeled(const score_t* score, ranking_t* job, int64_t q) noexcept nogil:
     """Rank one query if only grades are needed and few rows have a label; return False if not, or if these are tied.
 
     Rows of grade 0 need no order. The position of each other row is the number of rows with a higher score. Ties
     between rows of grade 0 are not written.
     """
     cdef int64_t start = job.indptr[q], n = job.indptr[q + 1] - start, offset = job.ptr[q]
-    cdef int64_t[MOST_LABELLED] row, place
+    cdef int64_t[MOST_LABELED] row, place
     cdef int64_t i, m, most
-    if not job.only_grades or n < LEAST_UNLABELLED or score[start] == score[start + n - 1]:  # mostly all are equal
+    if not job.only_grades or n < LEAST_UNLABELED or score[start] == score[start + n - 1]:  # mostly all are equal
         return False
-    most = min(n // 5, <int64_t> (MOST_LABELLED_ABOVE if job.depth < n else MOST_LABELLED))
-    m = find_labelled(job.grade + start, n, most, row)
+    most = min(n // 5, <int64_t> (MOST_LABELED_ABOVE if job.depth < n else MOST_LABELED))
+    m = find_labeled(job.grade + start, n, most, row)
     if m < 0:
         return False
     for i in range(m):

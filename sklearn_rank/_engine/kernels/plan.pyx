@@ -10,7 +10,7 @@ from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from sklearn_rank._engine.kernels.agreement cimport centred_ranks, centred_ranks_of_ties, pairs
+from sklearn_rank._engine.kernels.agreement cimport centered_ranks, centered_ranks_of_ties, pairs
 from sklearn_rank._engine.kernels.cascade cimport cascade, cascade_upwards
 from sklearn_rank._engine.kernels.common cimport bits_of
 from sklearn_rank._engine.kernels.grades cimport count_grades_at_least, look_up, rank_grades
@@ -29,7 +29,7 @@ cpdef enum:
     KERNEL_CASCADE = 3
     KERNEL_CASCADE_UPWARDS = 4
     KERNEL_PAIRS = 5
-    KERNEL_CENTRED_RANKS = 6
+    KERNEL_CENTERED_RANKS = 6
     KERNEL_LOOK_UP = 7
     KERNEL_RANKS = 8
     KERNEL_SPREAD = 9
@@ -179,11 +179,11 @@ cdef class Step:
         elif kernel == KERNEL_PAIRS:
             pairs(self.x, lists.ptr, lists.tie_end, self.queries, self.work[0], self.work[1], self.work_places[0],
                   self.work_places[1])
-        elif kernel == KERNEL_CENTRED_RANKS and self.x is None:
-            centred_ranks_of_ties(lists.ptr, lists.tie_end, self.positions)
-        elif kernel == KERNEL_CENTRED_RANKS:
-            centred_ranks(self.x, lists.ptr, self.positions, self.work[0], self.work[1], self.work_places[0],
-                          self.work_places[1])
+        elif kernel == KERNEL_CENTERED_RANKS and self.x is None:
+            centered_ranks_of_ties(lists.ptr, lists.tie_end, self.positions)
+        elif kernel == KERNEL_CENTERED_RANKS:
+            centered_ranks(self.x, lists.ptr, self.positions, self.work[0], self.work[1], self.work_places[0],
+                           self.work_places[1])
         elif kernel == KERNEL_LOOK_UP:
             look_up(self.x, lists.grade, self.positions)
         elif kernel == KERNEL_RANKS:

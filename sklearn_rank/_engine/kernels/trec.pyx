@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Read files of TREC, and join the rows of a run with rows of judgements.
+"""Read files of TREC, and join the rows of a run with rows of judgments.
 
 In: lines of fields between blanks as bytes; scores, labels, and which row matches which.
 Out: ids and numbers of rows, and where reading stopped; or labels and scores of all rows of both sides by query.

@@ -53,12 +53,12 @@ def test_grades_are_placed_as_by_a_sort(tied, depth, ties, dtype, rng):
         grade, score = (np.concatenate(part) for part in zip(*parts, strict=True))
         indptr = np.cumsum([0, *(len(labels) for labels, _ in parts)])
         of_all = ranked(grade, score.astype(dtype), indptr, depth, ties, only_grades=False)
-        of_labelled = ranked(grade, score.astype(dtype), indptr, depth, ties, only_grades=True)
+        of_labeled = ranked(grade, score.astype(dtype), indptr, depth, ties, only_grades=True)
         for q in range(len(parts)):
             n = min(depth, len(parts[q][0]))
-            expected, found = (out[ptr[q] : ptr[q + 1]] for out, ptr, _ in (of_all, of_labelled))
+            expected, found = (out[ptr[q] : ptr[q + 1]] for out, ptr, _ in (of_all, of_labeled))
             assert len(expected) >= len(found) >= n
-            ends_expected, ends_found = (ends_of(*one[1:], q) for one in (of_all, of_labelled))
+            ends_expected, ends_found = (ends_of(*one[1:], q) for one in (of_all, of_labeled))
             if found_alone(parts[q], depth):
                 assert_array_equal(found, expected[:n])
                 assert ends_found is None
@@ -94,7 +94,7 @@ def block_ends(tie_end, start, stop):
 def found_alone(rows, depth):
     """Whether so few rows have a label that only they are placed, and none of them is tied."""
     grade, score = rows
-    n, labelled = len(grade), score[grade > 0]
+    n, labeled = len(grade), score[grade > 0]
     few = min(n // 5, 3 if depth < n else 12)
-    untied = len(np.unique(labelled)) == len(labelled) and not np.isin(score[grade == 0], labelled).any()
-    return n >= 16 and score[0] != score[-1] and len(labelled) <= few and (grade[-8:] > 0).sum() <= 3 and untied
+    untied = len(np.unique(labeled)) == len(labeled) and not np.isin(score[grade == 0], labeled).any()
+    return n >= 16 and score[0] != score[-1] and len(labeled) <= few and (grade[-8:] > 0).sum() <= 3 and untied

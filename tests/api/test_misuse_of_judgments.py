@@ -36,8 +36,8 @@ def runs(n_queries=40, share=0.17, relevant=0.3, of_old=1.0, seed=0):
 
 
 def results(*data, metrics=METRICS, **keywords):
-    judgements, systems = data or runs()
-    return {name: evaluate_run(judgements, run, metrics=metrics, **keywords) for name, run in systems.items()}
+    judgments, systems = data or runs()
+    return {name: evaluate_run(judgments, run, metrics=metrics, **keywords) for name, run in systems.items()}
 
 
 def told_by(call, *args, **keywords):
@@ -138,11 +138,11 @@ def test_the_message_has_shares_and_a_way_out():
         pytest.param(runs(share=1.0), id="all was judged"),
     ],
 )
-def test_ordinary_judgements_raise_no_warning(data):
+def test_ordinary_judgments_raise_no_warning(data):
     assert told_by(compare_systems, *data, metrics=METRICS) == 0
 
 
-def test_judgements_of_relevant_documents_only_do_not_warn():
+def test_judgments_of_relevant_documents_only_do_not_warn():
     """There a better system has more judged documents: recommendations, clicks, one known document per query."""
     qrels, systems = runs(relevant=0.8)
     relevant = {q: {d for d, g in of_query.items() if g} for q, of_query in qrels.items()}
