@@ -19,12 +19,9 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
+import targets
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "faults"))
-
-import targets  # noqa: E402
-from plant import BUILD, copy_project  # noqa: E402
-
 CHECKS = "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"
 FLAGS = "-O1", "-g", *CHECKS, "-fsanitize-coverage=trace-pc,trace-cmp"
 OPTIONS = "detect_leaks=0:allocator_may_return_null=1:verify_asan_link_order=0"
@@ -57,14 +54,16 @@ def main() -> int:
 
 
 def _build(copy: Path) -> None:
-    copy_project(copy)
+    ignored = shutil.ignore_patterns("__pycache__", "*.c", "build", "*.egg-info", ".*")
+    shutil.copytree(HERE.parents[1], copy, ignore=ignored)
     shutil.copy(HERE / "coverage.c", copy)
     setup = copy / "setup.py"
     text, n_replaced = re.subn(r"(?m)^FLAGS = .*$", f"FLAGS = {list(FLAGS)}", setup.read_text())
     assert n_replaced == 1
     setup.write_text(text)
     subprocess.run(["gcc", "-O2", "-fPIC", "-shared", "-o", "coverage.so", "coverage.c"], cwd=copy, check=True)
-    subprocess.run([sys.executable, *BUILD], cwd=copy, env=os.environ | {"LDFLAGS": CHECKS[0]}, check=True)
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"]
+    subprocess.run(command, cwd=copy, env=os.environ | {"LDFLAGS": CHECKS[0]}, check=True)
 
 
 def _run(copy: Path, arguments: list[str]) -> int:

@@ -1,5 +1,7 @@
 """Inputs that a fuzzer found, checked again; `python tests/fuzz` looks for more."""
 
+import gc
+import io
 import sys
 from pathlib import Path
 
@@ -9,10 +11,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 import targets
-from leaks import CALLS, growth
 
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine import grouping
+from sklearn_rank.io import read_run
+from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.retrieval import _evaluate, evaluate_retrieval
 
 
@@ -24,9 +27,34 @@ def test_saved_inputs(name):
         targets.load(name)(data)
 
 
+RNG = np.random.default_rng(0)
+QID, LABEL, SCORE = np.repeat(np.arange(8), 5), RNG.integers(0, 3, 40), RNG.random(40)
+TEXT = [f"query {i}" for i in RNG.integers(0, 9, 40)]
+RUN = b"".join(b"q%d Q0 d%d 1 0.%d me\n" % (i % 3, i, i) for i in range(20))
+CALLS = {
+    "ndcg_score": lambda: ndcg_score(LABEL, SCORE, qid=QID),
+    "evaluate": lambda: evaluate(LABEL, SCORE, qid=QID, metrics=["ndcg@3", "map"]),
+    "prepare": lambda: prepare(LABEL, qid=QID),
+    "read_run": lambda: read_run(io.BytesIO(RUN), n_jobs=1),
+    "evaluate, text ids": lambda: evaluate(LABEL, SCORE, qid=TEXT, metrics="mrr"),
+}
+
+
+def new_objects(call, n):
+    """Objects that the garbage collector tracks, more after n calls than after the first 50."""
+    for _ in range(50):
+        call()
+    gc.collect()
+    objects = len(gc.get_objects())
+    for _ in range(n):
+        call()
+    gc.collect()
+    return len(gc.get_objects()) - objects
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_calls_restore_the_state(name):
-    assert growth(CALLS[name], 200)[1] < 20
+    assert new_objects(CALLS[name], 200) < 20
 
 
 @pytest.mark.parametrize("step", [9, 0.5])

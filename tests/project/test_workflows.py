@@ -49,13 +49,6 @@ def test_workflow(path):
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action), action
 
 
-def test_faults_are_drawn_each_week():
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "faults.yml").read_text())
-    assert workflow[True]["schedule"]  # YAML parses the key "on" as true
-    (command,) = [step["run"] for step in workflow["jobs"]["faults"]["steps"] if "generated" in step.get("run", "")]
-    assert "--sample 300 --seed" in command
-
-
 def test_only_publishing_has_an_identity_token():
     (publish,) = [job for path in WORKFLOWS for job in jobs(path).values() if "id-token" in job.get("permissions", {})]
     assert publish["if"] == "github.event_name == 'release'"
