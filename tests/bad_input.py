@@ -1,8 +1,4 @@
-"""Every argument of every public function and class with its wrong values, generated from the signatures.
-
-`doors` walks the public modules. An argument has a kind, by its name or its door, and a kind has bad values. An
-argument without a kind is an error, so each new argument needs an entry here.
-"""
+"""Public functions, classes and methods ("doors"), valid calls of each, and wrong values of the common arguments."""
 
 from __future__ import annotations
 
@@ -10,17 +6,36 @@ import importlib
 import inspect
 import pkgutil
 from copy import copy
+from fnmatch import fnmatchcase
 from functools import cache, partial
 
 import numpy as np
 import pandas as pd
-from bad_values import Idle, N, Q, S, X, Y
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import sklearn_rank
 import sklearn_rank.metrics
 from sklearn_rank import stats
 
+NAN = float("nan")
+Q = np.repeat(["a", "b", "c", "d", "e", "f"], 2)
+N = len(Q)
+Y = np.array([1.0, 0.0] * 6)
+S = np.array([2.0, 1.0, 1.0, 2.0] * 3)
+X = np.arange(2.0 * N).reshape(N, 2)
+
+
+class Idle(RegressorMixin, BaseEstimator):
+    """A model whose fit and predict report that work began."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError("fit was called")
+
+    def predict(self, X):
+        raise AssertionError("predict was called")
+
+
+THING = object()
 INTERACTIONS = pd.DataFrame({"user_id": [*"aabb"], "item_id": [*"xyyx"], "time": [1, 2, 1, 2]})
 FRAME = pd.DataFrame({"label": Y, "score": S, "qid": Q, "doc_id": range(N)})
 QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
@@ -372,3 +387,55 @@ def used(made):
     if name == "RankingEvaluator":
         return made.compare({"idle": Idle()}, X, Y, qid=Q)
     return made
+
+
+# --- wrong values --------------------------------------------------------------------------------------------
+
+CHOICE = {"word": "nope", "list": [], "object": THING}
+COUNT = {"zero": 0, "negative": -1, "float": 1.5, "text": "1", "NaN": NAN, "bool": True, "object": THING}
+WRONG = {
+    "y_true": {"number": 3, "object": THING},
+    "y_score": {"number": 3, "object": THING},
+    "qid": {"number": 3, "object": THING},
+    "sample_weight": {"short": [1] * (N - 1), "negative": [-1] * N, "text": ["x"] * N, "object": THING},
+    "metrics": {"typo": "ndgc", "cutoff": "ndcg@0", "empty": [], "twice": ["map", "map"], "number": 3, "None": None},
+    "metric": {"typo": "ndgc", "number": 3, "object": THING},
+    "k": {"zero": 0, "negative": -1, "float": 1.5, "text": "3", "bool": True, "object": THING},
+    "ties": CHOICE,
+    "average": CHOICE,
+    "missing": CHOICE,
+    "unjudged": CHOICE,
+    "min_relevance": {"text": "nope", "object": THING, "bool": True},
+    "n_jobs": {"zero": 0, "text": "2", "float": 1.5, "bool": True, "object": THING},
+    "random_state": {"text": "x", "float": 1.5, "negative": -1, "large": 2**32, "object": THING},
+    "n_splits": COUNT,
+    "n_resamples": COUNT,
+    "test_size": {"zero": 0, "negative": -1, "above": 1.5, "text": "x", "NaN": NAN, "bool": True, "object": THING},
+    "confidence_level": {"percent": 95, "negative": -0.1, "text": "1", "NaN": NAN, "object": THING},
+    "margin": {"negative": -0.1, "typo": {"ndgc@10": 0.1}, "empty": {}, "text": "1", "NaN": NAN, "object": THING},
+    "estimator": {"None": None, "text": "x", "class": Idle, "object": THING},
+    "results": {"None": None, "text": "x", "empty": {}, "one": {"a": None}, "object": THING},
+}
+"""Wrong values of twenty arguments that many doors share."""
+ROWS = {
+    "y_true": {"text": ["x"] * N, "short": Y[:-1], "NaN": [NAN, *Y[1:]], "inf": [float("inf"), *Y[1:]], "None": None},
+    "y_score": {"text": ["x"] * N, "short": S[:-1], "NaN": [NAN, *S[1:]], "None": None},
+    "qid": {"short": Q[:-1], "2-D": [Q], "None in it": [None, *Q[1:]], "unhashable": [["a", []], *Q[1:]]},
+    "sample_weight": {"not constant": range(1, N + 1)},
+}
+"""Further ones where an argument has an entry a row."""
+TABLES = "data", "table", "source", "judgments"
+
+
+LONG = "x" * 2**12
+"""A message shortens it."""
+OTHERS = "*fit(sample_weight)", "group_sizes(qid)", "display.*Display(metric)", "metrics.incomplete.*(y_true)"
+"""Arguments that take more values: the model checks them, or they are only drawn, or NaN means unjudged."""
+
+
+def wrong_values(where, argument):
+    """Wrong values of an argument of a door, by the kind of fault; empty if the table does not have it."""
+    if argument not in WRONG or any(fnmatchcase(f"{where}({argument})", other) for other in OTHERS):
+        return {}
+    rows = {} if {*TABLES} & {*arguments_of(doors()[where])} else ROWS.get(argument, {})
+    return WRONG[argument] | rows | {"long": LONG}

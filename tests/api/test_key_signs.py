@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from bad_input import RETURNED, arguments_of, called, doors
-from bad_values import kind_of
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor
@@ -239,7 +238,9 @@ NAMED = [
     and where not in RETURNED
     and not re.fullmatch(r"display\.\w+Display", where)
 ]
-LOOKED_UP = [(where, argument) for where, argument in NAMED if kind_of(where, argument) == "metric in result"]
+IN_RESULTS = re.compile(r"stats\.compare|results\.(Comparison|Evaluation|Gate)|.*\.from_(result|comp)")
+LOOKED_UP = [(where, argument) for where, argument in NAMED if argument == "metric" and IN_RESULTS.match(where)]
+"""Doors that look a metric up in a result."""
 GIVES_RESULTS = [case for case in NAMED if case not in LOOKED_UP and case[0] not in TAKES_BOTH]
 
 

@@ -1,9 +1,9 @@
 """Spark's entry points reject bad input as the others do, before a job starts."""
 
 import pytest
-from bad_input import TOGETHER, doors, spark_frame, spark_values
+from bad_input import TOGETHER, spark_frame, spark_values
 from registry import together
-from test_bad_input import EVERY, FAR, LONG_VALUES, SAYS_WHAT, faults_of, long_messages
+from test_bad_input import EVERY, FAR, SAYS_WHAT, faults_of
 
 import sklearn_rank.spark
 
@@ -26,12 +26,6 @@ def no_job(spark):
 @together("where, argument", WITH_SPARK)
 def test_spark_bad_values(no_job, where, argument, tmp_path):
     assert not faults_of(where, argument, tmp_path)
-
-
-@pytest.mark.parametrize("door", [where for where in doors() if where.startswith(FAR)])
-def test_spark_long_values(no_job, door, tmp_path):
-    """Classes are left out: a class is a valid metric, so a job would start."""
-    assert not long_messages(door, tmp_path, {what: value for what, value in LONG_VALUES.items() if what != "class"})
 
 
 @together("what", TOGETHER)
