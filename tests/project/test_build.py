@@ -43,31 +43,6 @@ def test_the_error_without_a_compiler_names_the_packages(project):
     assert "apt-get install gcc python3-dev" in error
 
 
-@pytest.mark.parametrize(("compiler", "fuses_nothing"), [("unix", True), ("mingw32", True), ("msvc", False)])
-def test_products_and_sums_are_not_fused(project, compiler, fuses_nothing):
-    """If a compiler fuses them in some loops only, equal computations differ in the last bit."""
-    code = f"""
-import sys
-from runpy import run_path
-from types import SimpleNamespace
-
-from setuptools.command.build_ext import build_ext
-
-
-def run(self):
-    self.compiler = SimpleNamespace(compiler_type={compiler!r}, compile=lambda *args, **keywords: None)
-    self.build_extensions()
-
-
-build_ext.run = run
-build_ext.build_extensions = lambda self: print(self.extensions[0].extra_compile_args)
-sys.argv = ["setup.py", "-q", "build_ext"]
-run_path("setup.py")
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
-    assert ("-ffp-contract=off" in done.stdout) == fuses_nothing
-
-
 COMPARED = """
 import sys
 import numpy as np
@@ -137,16 +112,6 @@ def test_readme_of_a_package_is_in_the_sdist_and_not_in_the_wheel(project):
         assert readme.as_posix() in {name.partition("/")[2] for name in names.getnames()}
     assert (project / "built" / readme.with_name("__init__.py")).exists()
     assert not (project / "built" / readme).exists()
-
-
-def test_build_outputs_are_ignored_by_git():
-    """An editable install writes C files, libraries and metadata next to the sources."""
-    if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        pytest.skip("no clone")
-    kernel = "sklearn_rank/_engine/kernels/order"
-    left = [f"{kernel}.c", f"{kernel}.abi3.so", f"{kernel}.pyd", "sklearn_rank.egg-info/PKG-INFO", "build/lib/x.so"]
-    done = subprocess.run(["git", "check-ignore", *left], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.split() == left
 
 
 @pytest.mark.slow

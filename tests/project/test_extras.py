@@ -28,11 +28,6 @@ def test_no_extra_overwrites_an_installed_xgboost(extra):
     assert builds <= ({"xgboost-cpu"} if extra in ("tests", "docs") else {"xgboost"})
 
 
-def test_the_rankers():
-    assert sorted(packages("rankers")) == ["catboost", "lightgbm", "xgboost"]
-    assert {"catboost", "lightgbm", "xgboost-cpu", "pandas"} <= set(packages("tests"))
-
-
 def test_pages_name_extras_that_exist():
     text = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
     named = {extra for names in re.findall(r"sklearn-rank\[([\w,]+)\]", text) for extra in names.split(",")}
@@ -40,15 +35,3 @@ def test_pages_name_extras_that_exist():
     listed = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     of_developers = {"docs", "bench", "tests", "browser"}
     assert named <= listed == EXTRAS.keys() - of_developers
-
-
-def test_every_extra_installs_something():
-    assert all(EXTRAS.values())
-
-
-def test_skore_is_only_in_the_extra_of_the_site():
-    """skore pins one of its own minor versions and pulls in textual, plotly and skrub for a single page."""
-    assert [extra for extra in EXTRAS if "skore" in packages(extra)] == ["docs"]
-    workflow = (ROOT / ".github" / "workflows" / "docs.yml").read_text()
-    assert re.search(r'pip install -e "\.\[docs\]"\n.*- run: \.ci/docs\n', workflow, re.DOTALL)
-    assert "tests/project/test_docs.py" in (ROOT / ".ci" / "docs").read_text()

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -79,55 +78,9 @@ def test_the_citation_is_of_this_version():
     assert {reference["year"] for reference in citation["references"]} == {2002, 2005, 2007, 2008, 2019}
 
 
-def test_forms_for_issues_parse():
-    for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
-        form = yaml.safe_load(path.read_text())
-        assert path.stem == "config" or all({"type", "id", "attributes"} <= field.keys() for field in form["body"])
-
-
 @pytest.mark.skipif(not (ROOT / "sklearn_rank").exists(), reason="the package is tested without its sources")
 def test_no_release_without_changelog_and_addresses():
     done = subprocess.run([ROOT / ".ci" / "ready", "v0.0.0"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "The tag must be v" in done.stderr
     assert ("example.org" in (ROOT / "pyproject.toml").read_text()) == ("Put the public address" in done.stderr)
-
-
-@pytest.mark.parametrize(
-    ("of_pyenv", "on_path", "newest"),
-    [
-        (("3.9.18", "3.12.1", "3.13.0"), ("3.12",), "pyenv 3.13.0"),
-        (("3.9.18", "3.12.1"), ("3.9", "3.100"), "path 3.100"),
-        (("3.12.1",), (), "pyenv 3.12.1"),
-        ((), ("3.13",), "path 3.13"),
-        ((), ("3.11", "3.8"), ""),
-    ],
-)
-def test_newest_python_of_ci(of_pyenv, on_path, newest, tmp_path):
-    """Test the function of .ci/run with fake Pythons that print a version."""
-
-    def program(path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!{shutil.which('bash')}\n{text}\n")
-        path.chmod(0o755)
-
-    def python(path, version, place):
-        is_newer = int(version.split(".")[1]) >= 12
-        program(path, f'[[ $2 == *"(3, 12)"* ]] && echo "{version} {place} {version}"' if is_newer else "exit 1")
-
-    for tool in ("grep", "sort", "tail"):
-        program(tmp_path / "bin" / tool, f'exec {shutil.which(tool)} "$@"')
-    for version in of_pyenv:
-        python(tmp_path / "root" / "versions" / version / "bin" / "python", version, "pyenv")
-        program(tmp_path / "bin" / "pyenv", f"echo {tmp_path / 'root'}")
-    for version in on_path:
-        python(tmp_path / "bin" / f"python{version}", version, "path")
-        program(tmp_path / "bin" / f"python{version}-config", "echo 3.999.0")
-    (function,) = re.findall(
-        r"^newest_python\(\) \{\n.*?^\}\n", (ROOT / ".ci" / "run").read_text(), re.MULTILINE | re.DOTALL
-    )
-    script = f'set -euo pipefail\n{function}newest=$(newest_python)\necho "${{newest#* }}"'
-    found = subprocess.run(
-        [shutil.which("bash"), "-c", script], env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True
-    )
-    assert (found.returncode, found.stdout.strip()) == (0, newest), found.stderr
