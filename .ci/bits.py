@@ -87,7 +87,7 @@ def ways_together(names, rows):
     """The name and the result of each way in that all metrics go together."""
     label, score, qid, weight = rows
     given = {"metrics": names, "qid": qid, "sample_weight": weight}
-    with patch("sklearn_rank._utils.threads.BLOCK_ROWS", 500):  # so that there are blocks for both
+    with patch("sklearn_rank._utils.blocks.BLOCK_ROWS", 500):  # so that there are blocks for both
         yield "two threads", evaluate(label, score, n_jobs=2, **given)
     yield (
         "two systems",

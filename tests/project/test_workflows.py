@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,15 @@ def test_no_release_without_changelog_and_addresses():
     assert done.returncode == 1
     assert "The tag must be v" in done.stderr
     assert ("example.org" in (ROOT / "pyproject.toml").read_text()) == ("Put the public address" in done.stderr)
+
+
+def test_all_ways_in_have_the_same_bits(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    bits = import_module("bits")
+    for name, few in {"KINDS": ("5 grades", "subtopics"), "SPECIAL": ("ndcg@10",), "LONGEST": 500}.items():
+        monkeypatch.setattr(bits, name, few)
+    monkeypatch.setattr(bits, "get_metric_names", lambda: ["map", "rmse", "alpha_ndcg"])
+    n, different, values = bits.compared(0)
+    assert {name for name, *_ in values} == {"ndcg@10", "map", "rmse", "alpha_ndcg"}
+    assert n > 50
+    assert different == []
