@@ -284,7 +284,7 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
 def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_labels: bool) -> MetricSpec:
     """Return a metric with the keywords that it accepts; documents without labels count as not relevant."""
     entry = parse_metric(metric, convention=given.get("convention")).metric
-    default = {"unjudged": "nonrelevant"} if lacks_labels and not entry.reads_unjudged else {}
+    default = {"unjudged": "nonrelevant"} if lacks_labels else {}
     return parse_metric(metric, **default | {name: value for name, value in given.items() if name in entry.defaults})
 
 

@@ -75,9 +75,9 @@ def evaluate_run(
         How to treat queries of the run without judgments, with the same options. None: "drop", with a warning that
         counts them.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
-        How to treat unjudged documents of the run: count them as not relevant, leave them out, or (None) raise an
-        error. Metrics for incomplete judgments, such as bpref, treat them by their own rules, and so does a metric
-        whose name sets this keyword.
+        How to treat unjudged documents of the run: count them as not relevant, leave them out of every metric, as in
+        trec_eval's option -J, or (None) raise an error. Unless they are left out, metrics for incomplete judgments,
+        such as bpref, read them in their own way. A metric whose name sets this keyword takes precedence.
     **keywords
         Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it; a keyword in a
         metric's name takes precedence. With ``convention="trec_eval"``, or "ir_measures" for the numbers of

@@ -84,7 +84,10 @@ def metric(
         - ``defines_ties=False``: True if ties are part of the definition, so that there is no keyword `ties`;
         - ``reads_scores=False``: True if the values of the scores count, not only their order;
         - ``keeps_unretrieved=False``: True if documents that were not retrieved are ranked last and tied;
-        - ``reads_unjudged=False``: True if NaN labels differ from label 0, so that no convention fills them;
+        - ``reads_unjudged=False``: True if NaN labels differ from label 0, so that ``unjudged="nonrelevant"`` does not
+          fill them;
+        - ``pools_negative=False``: True if a negative label marks an unjudged document, so that ``unjudged="drop"``
+          removes it;
         - ``reads_all_labels=False``: True if documents below the cutoff matter beyond their number per positive label;
         - ``transform=None``: function applied to the ratio of numerator and denominator;
         - ``columns=()``: columns of the data that the formula reads by ``r.column("price")``, a number for each row.

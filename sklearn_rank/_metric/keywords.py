@@ -125,8 +125,9 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "nonrelevant",
             "drop",
             doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
-    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error, except in metrics
-    for incomplete judgments, which distinguish NaN from 0.""",
+    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error. Metrics for
+    incomplete judgments (bpref, infap, judged, rbp_residual) distinguish NaN from 0, so "nonrelevant" and None are the
+    same for them; "drop" removes the documents for every metric, as in trec_eval's option -J.""",
         ),
     ),
     "negative": (

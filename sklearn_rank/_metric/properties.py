@@ -35,6 +35,7 @@ class LabelProperties:
     max_weight: float | None = None
     subtopics: bool = False
     reads_unjudged: bool = False
+    pools_negative: bool = False
     reads_all_labels: bool = False
     columns: Sequence[str] = ()
 
@@ -65,6 +66,7 @@ class Properties(TypedDict, total=False):
     max_weight: float | None
     subtopics: bool
     reads_unjudged: bool
+    pools_negative: bool
     reads_all_labels: bool
     columns: Sequence[str]
     has_cutoff: bool

@@ -189,20 +189,24 @@ class MetricSpec:
     def _values(self) -> dict[str, Any]:
         shared = {name: default for name, (default, _) in SHARED.items()}
         given = {name: built_in(value) for name, value in self.keywords.items()}
-        return shared | self.metric.defaults | self._conventional() | given
+        values = shared | self.metric.defaults | self._conventional() | given
+        # It reads unjudged documents in its own way, so only leaving them out changes them.
+        if self.metric.reads_unjudged and values["unjudged"] == "nonrelevant":
+            values["unjudged"] = None
+        if self.metric.pools_negative and values["unjudged"] == "drop":
+            values["negative"] = "unjudged"
+        return values
 
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")
         chosen = {} if convention is None else keywords_of(convention, self.metric.name)
         if self.metric.subtopics and chosen.get("ties") in ("worst", "best"):  # not defined for several labels
             del chosen["ties"]
-        if self.metric.reads_unjudged:  # its purpose is to distinguish unjudged documents
-            chosen.pop("unjudged", None)
         return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
     def filled(self, *, unjudged: str | None) -> MetricSpec:
-        """The metric with this `unjudged`, unless it says its own, or is made for unjudged documents."""
-        if "unjudged" in self.keywords or self.metric.reads_unjudged or unjudged is None:
+        """The metric with this `unjudged`, unless it says its own."""
+        if "unjudged" in self.keywords or unjudged is None:
             return self
         return MetricSpec(self.metric, self.k, {**self.keywords, "unjudged": unjudged})
 

@@ -98,9 +98,9 @@ class RelevanceEvaluator:
         self._queries = judged.keys()
         asked = _printed_names(measures)
         self._arguments = judged, [*asked.values()], relevance_level, judged_docs_only_flag
-        self._metrics = {name: _metric(asked[name], relevance_level) for name in asked if name not in WORDS}
+        keywords = {"unjudged": "drop" if judged_docs_only_flag else "nonrelevant"}
+        self._metrics = {name: _metric(asked[name], relevance_level, keywords) for name in asked if name not in WORDS}
         self._names = [*asked]
-        self._only_judged = bool(judged_docs_only_flag)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments."""
@@ -138,8 +138,7 @@ class RelevanceEvaluator:
     def _values(self, run: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, list[float]], list[str]]:
         """Values of each measure by query, and the queries."""
         data = join(self._judgments, run, missing_from_run="drop", tie_order="trec_eval", float32=True)
-        score = np.where(np.isnan(data.y_true), -np.inf, data.y_score) if self._only_judged else data.y_score
-        result = evaluate(data.y_true, score, qid=data.qid, metrics=self._metrics or "map")
+        result = evaluate(data.y_true, data.y_score, qid=data.qid, metrics=self._metrics or "map")
         values = {name: _as_printed(name, result.per_query[name]).tolist() for name in self._metrics}
         return values | {name: [0.0] * len(result.qid) for name in WORDS}, result.qid.tolist()
 
@@ -217,12 +216,13 @@ def _of_base(base: str, parameters: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield base, base
 
 
-def _metric(name: str, relevance_level: int) -> MetricSpec:
+def _metric(name: str, relevance_level: int, keywords: dict[str, str]) -> MetricSpec:
     """Metric of a measure, with trec_eval's choices."""
     if name in EXPERIMENTS:
         function = partial(EXPERIMENTS[name], relevance_level=relevance_level)
-        return parse_metric(function, greater_is_better=True, unjudged="nonrelevant")
+        return parse_metric(function, greater_is_better=True, **keywords)
     ours, more = our_name(name.removeprefix("gm_"))
+    more |= keywords
     return parse_metric(own_measure(name) or ours, convention="ir_measures", min_relevance=relevance_level, **more)
 
 

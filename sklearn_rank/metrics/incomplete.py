@@ -46,7 +46,8 @@ def bpref_score(r: Ranked, *, denominator: str = "min_relevant_nonrelevant") -> 
     ``bpref = (sum of (1 - min(n_i, m) / m) over relevant i) / R``
 
     n_i counts the judged non-relevant documents above rank i. m is min(R, N) for R relevant and N non-relevant judged
-    documents, including those not retrieved. Documents with a NaN label have no effect.
+    documents, including those not retrieved. Documents with a NaN label have no effect, but each takes a rank, which
+    matters to a cutoff. ``unjudged="drop"`` removes them.
 
     References
     ----------
@@ -74,7 +75,8 @@ def judged_score(r: Ranked) -> Curve:
 
     ``judged@k = documents among the first k with a label / documents among the first k``
 
-    The values of the labels have no effect. An empty list has the value 0.
+    The values of the labels have no effect. An empty list has the value 0. With ``unjudged="drop"`` the list has
+    only judged documents, so the value is 1, or 0 for a query without any.
 
     References
     ----------
@@ -91,7 +93,14 @@ def judged_score(r: Ranked) -> Curve:
     return r.cumsum(r.judged), np.maximum(r.cumsum(), 1)
 
 
-@metric("infap", bounds=(0, 1), undefined_when=NO_RELEVANT, needs_relevant=True, reads_unjudged=True)
+@metric(
+    "infap",
+    bounds=(0, 1),
+    undefined_when=NO_RELEVANT,
+    needs_relevant=True,
+    reads_unjudged=True,
+    pools_negative=True,
+)
 def infap_score(r: Ranked) -> Curve:
     """Inferred average precision: the expected average precision, given a random sample of judgments.
 
@@ -100,8 +109,9 @@ def infap_score(r: Ranked) -> Curve:
     pooled_i is the share of the i - 1 documents above that were in the pool. rel_i and non_i count the judged relevant
     and non-relevant documents among them, and e = 0.00001. A negative label, as in TREC's files, marks a document that
     was in the pool but not drawn for judgment; so does the NaN that `sklearn_rank.io.join` makes of it. Any other NaN
-    marks a document that was not in the pool. Tied documents raise an error with ``ties="average"``, because their mean
-    has no closed form.
+    marks a document that was not in the pool. ``unjudged="drop"`` removes all of them; infAP is then the average
+    precision of the judged documents, up to the constant e. Tied documents raise an error with ``ties="average"``,
+    because their mean has no closed form.
 
     References
     ----------
@@ -147,7 +157,8 @@ def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
     ``residual@k = 1 - (1 - p) * sum of p**(i - 1) over judged i <= k``
 
     RBP would gain this much if all documents with a NaN label, and all documents below the end of the list, were
-    relevant. The values of the labels have no effect.
+    relevant. The values of the labels have no effect. With ``unjudged="drop"`` the residual of n judged documents is
+    ``p**n``, the weight of the ranks below them.
 
     References
     ----------

@@ -158,7 +158,7 @@ UNJUDGED = {"judged": 0.5, "rbp_residual": 0.8**4 + 0.2 * (1 + 0.8**3), "bpref":
 """Of the labels NaN, 1, 0, NaN in ranked order; p is 0.8."""
 
 
-@pytest.mark.parametrize("convention", [None, *CONVENTIONS])
+@pytest.mark.parametrize("convention", [None, *sorted(CONVENTIONS.keys() - {"tf_ranking", "keras_rs"})])
 def test_conventions_keep_unjudged_documents_for_metrics_that_read_them(convention):
     assert {name for name, metric in REGISTRY.items() if metric.reads_unjudged} == {*UNJUDGED}
     rows = {"y_true": [NAN, 1, 0, NAN], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
@@ -168,6 +168,15 @@ def test_conventions_keep_unjudged_documents_for_metrics_that_read_them(conventi
     for name, value in expected.items():
         assert REGISTRY[name].function(**rows, convention=convention) == pytest.approx(value)
         assert REGISTRY[name].function(**rows, convention=convention, unjudged="drop") != value or name == "bpref"
+
+
+@pytest.mark.parametrize("convention", ["tf_ranking", "keras_rs"])
+def test_padding_is_removed_for_metrics_that_read_unjudged_documents(convention):
+    """Labels 1 and 0 are left; p is 0.8."""
+    expected = {"judged": 1.0, "rbp_residual": 0.8**2, "bpref": 1.0, "infap": 1.0}
+    for padding in (NAN, -1):
+        rows = {"y_true": [padding, 1, 0, padding], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
+        assert evaluate(**rows, metrics=[*UNJUDGED], convention=convention).mean() == pytest.approx(expected)
 
 
 POOLED = {"infAP": 0.6875, "bpref": 0.5, "ndcg": (1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3)), "map": 0.5}

@@ -266,11 +266,9 @@ def assert_it_is_its_keywords(metric, convention):
     """Keywords that the metric has; for subtopics only the tie policies that they support."""
     table = keywords_of(convention, metric.name)
     keywords = {name: value for name, value in table.items() if metric.takes(name, value)}
-    if metric.reads_unjudged:  # no convention hides unjudged documents from these metrics
-        keywords.pop("unjudged", None)
     assert keywords.keys() >= table.keys() & metric.formula_params.keys()
     policy = tie_policy(metric) if keywords.get("ties", "average") == "average" else {}
-    data = rough_data_for(metric, unjudged="unjudged" in keywords and not metric.reads_unjudged)
+    data = rough_data_for(metric, unjudged="unjudged" in keywords)
     if keywords.get("stop") == "label":
         data = data._replace(y_true=data.y_true / 4)
     given = {**cutoffs(metric, 1, 3, 9), **policy}

@@ -256,7 +256,8 @@ def test_defaults_of_the_metric_decorator():
     assert told == {
         "bounds": (-np.inf, np.inf), "greater_is_better": True, "finite": True, "undefined_when": "",
         "needs_relevant": False, "binary": False, "supports_micro": False, "transform": None, "labels": (None, None),
-        "max_weight": None, "subtopics": False, "reads_unjudged": False, "reads_all_labels": False, "has_cutoff": True,
+        "max_weight": None, "subtopics": False, "reads_unjudged": False, "pools_negative": False,
+        "reads_all_labels": False, "has_cutoff": True,
         "pointwise": False, "defines_ties": False, "reads_scores": False, "keeps_unretrieved": False,
         "parameter_constraints": {}, "columns": (),
     }  # fmt: skip

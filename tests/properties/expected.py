@@ -39,10 +39,12 @@ def settings(call):
     chosen = {} if system is None else choices(system, call.name)
     if metric.subtopics and chosen.get("ties") == "worst":
         del chosen["ties"]  # of subtopics there is no worst order
-    if metric.reads_unjudged:
-        chosen.pop("unjudged", None)
     chosen = {word: value for word, value in chosen.items() if word in metric.defaults}
     values = DEFAULTS | chosen | given
+    if metric.reads_unjudged and values["unjudged"] == "nonrelevant":
+        values["unjudged"] = None
+    if call.name == "infap" and values["unjudged"] == "drop":  # its negative labels are of unjudged documents
+        values["negative"] = "unjudged"
     if metric.pointwise or metric.defines_ties:
         values["ties"] = "average"
     return values

@@ -323,7 +323,12 @@ def test_a_class_that_the_database_has_not_is_undefined(features):
 def test_unjudged_items(codes, rng):
     grade = rng.choice([0.0, 1.0, np.nan], (N_QUERIES, N_ITEMS), p=[0.7, 0.2, 0.1])
     score = -pairwise_distances(*codes, metric="cityblock")
-    for name in ("bpref@9", "judged@9", "ndcg(unjudged=nonrelevant)@9", "ndcg(unjudged=drop)@9"):
+    names = [
+        "bpref@9",
+        "judged@9",
+        *(f"{name}(unjudged={how})@9" for name in ("ndcg", "bpref") for how in ("nonrelevant", "drop")),
+    ]
+    for name in names:
         expected = evaluate(grade, score, metrics=name)
         found = evaluate_retrieval(*codes, relevance=grade, distance="hamming", metrics=name)
         np.testing.assert_allclose(found.per_query[name], expected.per_query[name], rtol=0, atol=1e-12)
