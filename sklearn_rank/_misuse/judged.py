@@ -79,6 +79,12 @@ def judged_note(means: Mapping[str, Mapping[str, float]]) -> str:
     return " ".join(parts.values())
 
 
+def shares_of_judges(shares: Array, metric: str) -> str:
+    """Shares of the documents that people and a model judged, in words."""
+    people, model = shares
+    return f"{_percent(people)} of {_first(metric)} judged by people and {_percent(model)} by the model"
+
+
 def _first(metric: str) -> str:
     """The documents that a metric reads, from its name."""
     cutoff = metric.rpartition("@")[2] if "@" in metric else ""

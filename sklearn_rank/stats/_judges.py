@@ -15,6 +15,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import STATISTICS
+from sklearn_rank._misuse.judged import shares_of_judges
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
@@ -39,6 +40,12 @@ LEAST_WAYS = 1_000_000
 FEWEST_HUMAN, FEW_HUMAN = 5, 20
 """Smallest number of queries judged by people, and the number below which a note says that they are few."""
 
+LEAST_OF_MODEL = 0.9
+"""Smallest judged share of people's results, as a part of the model's share."""
+
+SAME_SHARE = 1e-9
+"""Difference of shares that is a rounding error."""
+
 
 # --- the estimate ------------------------------------------------------------------------------------------------
 
@@ -47,7 +54,8 @@ class JudgedValues(NamedTuple):
     """Values per query: by people, by the model on the same queries, and by the model on the other queries.
 
     `pseudo`: values of the two pseudo queries of success rates, 1 and 0, or differences 1 and -1; otherwise empty.
-    `bounds`: lowest and highest value, or difference, of the metric.
+    `bounds`: lowest and highest value, or difference, of the metric. `shares`: judged documents of the system that
+    people judged least, by people and by the model; NaN if unknown.
     """
 
     human: Array
@@ -56,6 +64,12 @@ class JudgedValues(NamedTuple):
     n_left_out: int = 0
     pseudo: Array = np.empty(0)
     bounds: Array = np.array([-math.inf, math.inf])
+    shares: Array = np.array([math.nan, math.nan])
+
+    @property
+    def people_judged_less(self) -> bool:
+        """Whether people are known to have judged fewer of the documents than the model."""
+        return bool(self.shares[0] < self.shares[1] - SAME_SHARE)
 
 
 class JudgedEstimate(NamedTuple):
@@ -135,14 +149,16 @@ def _with_ends(values: JudgedValues, center: float, standard_error: float, level
 
 
 def judged_values(
-    human: Aligned, model: Aligned, given: tuple[QueryResult, QueryResult], function: str
+    human: Aligned, model: Aligned, given: tuple[QueryResult, QueryResult], systems: Mapping[str, str], function: str
 ) -> JudgedValues:
-    """Values of people and of the model, by query; `given` are results with all of their queries.
+    """Values of people and of the model, by query.
+
+    `given` are results with all of their queries, and `systems` the names of the model's results by people's.
 
     Raises
     ------
     ValueError
-        If the model lacks a query of people, or there are too few queries.
+        If the model lacks a query of people, there are too few queries, or people judged too few of the documents.
     """
     of_human, of_model = (_values(aligned) for aligned in (human, model))
     assert human.qid is not None
@@ -163,14 +179,31 @@ def judged_values(
     by_people[every] = True
     others = of_model[~by_people[model_row]]
     values = JudgedValues(
-        of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()), *_kind_of_values(human, model)
-    )
+        of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()),
+        *_kind_of_values(human, model), _least_judged(human, model, systems),
+    )  # fmt: skip
     if len(values.human) < FEWEST_HUMAN or len(others) < 2:
         raise ValueError(
             f"{function} needs {FEWEST_HUMAN} queries that people judged and two more that only the model judged. "
             f"Got {len(values.human)} and {len(others)}."
         )
+    assert human.metric is not None
+    # Judgments that only name relevant documents do not tell which others people read.
+    if given[0].judges_both and values.shares[0] < LEAST_OF_MODEL * values.shares[1] - SAME_SHARE:
+        raise ValueError(
+            f"In {function} people must have judged the documents that the model judged, at least {LEAST_OF_MODEL:g} "
+            "times as many: values of partly judged lists are of another scale, which looks like a bias of the model. "
+            "Let people judge all documents of some queries, down to the cutoff, instead of some documents of many "
+            f"queries. Got {shares_of_judges(values.shares, human.metric)}."
+        )
     return values
+
+
+def _least_judged(human: Aligned, model: Aligned, systems: Mapping[str, str]) -> Array:
+    """Judged shares, by people and by the model, of the system that people judged least; NaN if unknown."""
+    pairs = [(human.judged.get(own, math.nan), model.judged.get(other, math.nan)) for own, other in systems.items()]
+    known = [pair for pair in pairs if not np.isnan(pair).any()]
+    return np.array(min(known, key=lambda pair: pair[0] - LEAST_OF_MODEL * pair[1], default=(math.nan, math.nan)))
 
 
 def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array]:
@@ -300,7 +333,7 @@ def _residuals_are_equal(values: JudgedValues) -> bool:
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 
 
-JUDGES = ("human", "model", "others", "pseudo", "bounds")
+JUDGES = ("human", "model", "others", "pseudo", "bounds", "shares")
 
 
 def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[str, JudgedValues]]:
@@ -314,6 +347,7 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
         of_metric.check("model", (n_human,), "f")
         (n_pseudo,) = of_metric.check("pseudo", (None,), "f")
         of_metric.check("bounds", (2,), "f")
+        of_metric.check("shares", (2,), "f")
         if n_human < FEWEST_HUMAN or n_others < 2 or n_pseudo not in (0, 2):
             raise ValueError("the values of the judges must fit together in shape")
     values = {
@@ -346,6 +380,8 @@ class JudgedResult(TableReport, Saveable):
                 f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short."
             )
         for name, one in self._values.items():
+            if one.people_judged_less:
+                notes.append(f"The bias includes unequal judging: {shares_of_judges(one.shares, name)}.")
             if _residuals_are_equal(one):
                 notes.append(
                     f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may "
@@ -524,7 +560,8 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     ----------
     human : Evaluation
         Result of the system by people's labels. Its queries must be a **random** part of the queries of `model`. If
-        people judged only queries that were easy or looked wrong, the result does not hold for the others.
+        people judged only queries that were easy or looked wrong, the result does not hold for the others. People must
+        judge all documents of their queries, down to the cutoff.
     model : Evaluation
         Result of the same system on all queries, with the same metrics, by the model's labels. The model must also
         judge people's queries, and must not have seen their labels.
@@ -540,8 +577,9 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     Raises
     ------
     ValueError
-        If people judged fewer than 5 queries, or a query that the model did not judge; if both arguments are the same
-        object; if metrics differ; or if queries have weights or clusters.
+        If people judged fewer than 5 queries, or a query that the model did not judge; if people judged less than 0.9
+        times the model's share of the documents down to the cutoff of a metric; if both arguments are the same object;
+        if metrics differ; or if queries have weights or clusters.
     TypeError
         If an argument is not a result.
 
@@ -557,6 +595,8 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     The estimate is ``mean(Y) + lambda (mean(G) - mean(F))`` with the squared standard error ``var(Y - lambda F) / n +
     lambda^2 var(G) / N`` and ``lambda = cov(Y, F) / ((1 + n / N) var(F and G))``, cut to 0..1. ppi-python computes the
     same numbers, but its interval uses normal quantiles; this interval uses Student's t with n - 1 degrees of freedom.
+    If people judged a smaller share of the documents than the model, a note has both shares; nothing is checked if a
+    result does not know its share, or if people's labels only name relevant documents.
     Queries on which the metric is undefined (NaN) for a judge are left out. Intervals end at the bounds of the metric.
     `judge_agreement` compares the labels.
 
@@ -608,7 +648,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
         aligned = [
             align({name: result}, metric, ComparisonOptions(), "judged_interval") for name, result in results.items()
         ]
-        values[metric] = judged_values(aligned[0], aligned[1], (human, model), "judged_interval")
+        values[metric] = judged_values(aligned[0], aligned[1], (human, model), {"human": "model"}, "judged_interval")
         warned = warned or _warn_unless_random(aligned[0], aligned[1], display_name(metric))
     _warn_of_the_same_judge((human, model))
     return JudgedInterval(float(confidence_level), values)
@@ -693,7 +733,8 @@ def compare_judged(
     (found, *_) = read_values(results, metric, "compare_judged")
     assert found.metric is not None
     aligned = [align(x, found.metric, ComparisonOptions(), "compare_judged") for x in (of_people, of_model)]
-    values = judged_values(aligned[0], aligned[1], (new[0], new[1]), "compare_judged")
+    systems = dict(zip(of_people, of_model, strict=True))
+    values = judged_values(aligned[0], aligned[1], (new[0], new[1]), systems, "compare_judged")
     _warn_unless_random(aligned[0], aligned[1], display_name(found.metric))
     _warn_of_the_same_judge((new[0], new[1]))
     return JudgedDifference(float(confidence_level), {found.metric: values})

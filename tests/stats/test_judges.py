@@ -402,7 +402,7 @@ def test_saved_judges_with_contradictory_parts(change, message, rng, tmp_path):
 def test_a_saved_difference_has_one_metric(rng, tmp_path):
     result = compare_judged(new=drawn(rng, 5, 2), old=drawn(rng, 5, 2))
     result.save(tmp_path / "saved")
-    sizes = {"human": 5, "model": 5, "others": 2, "pseudo": 0, "bounds": 2}
+    sizes = {"human": 5, "model": 5, "others": 2, "pseudo": 0, "bounds": 2, "shares": 2}
     of_two = {f"{name}_at_1": np.zeros(n) for name, n in sizes.items()}
     with pytest.raises(ValueError, match="a difference is by one metric"):
         JudgedDifference.load(
