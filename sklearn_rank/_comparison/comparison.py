@@ -354,7 +354,11 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
 
     @property
     def verdict(self) -> str:
-        """The conclusion of the test of the first metric, as a sentence such as "new is better than old"."""
+        """The conclusion of the test of the first metric, as a sentence such as "new is better than old".
+
+        Of three systems or more, it names the system with the highest mean, for errors the lowest, and says whether it
+        is shown to be better than the baseline.
+        """
         return plain(self._heading(self.significance(self._metrics[0]) if self._is_tested else None))
 
     @property
@@ -622,10 +626,10 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         return side_by_side({model: result.to_frame() for model, result in self.results.items()})
 
     def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
-        """Return a LaTeX table for a paper: systems by metrics, the best in bold, with marks of significance.
+        """Return a LaTeX table for a paper: systems by metrics, the highest mean in bold, with marks of significance.
 
-        The table is a tabular with booktabs rules. A note gives test, correction and level. For intervals and p-values
-        use ``summary().to_latex()``.
+        For errors the lowest mean is bold. Only the marks come from a test. The table is a tabular with booktabs rules.
+        A note gives test, correction and level. For intervals and p-values use ``summary().to_latex()``.
 
         Parameters
         ----------

@@ -13,6 +13,7 @@ from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._report.text import listed
 from sklearn_rank._utils.constraints import SHARE, Constraint, is_count, one_of
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
 
@@ -40,7 +41,7 @@ DECIMALS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, 
 
 
 class Cell(NamedTuple):
-    """A mean as text, whether it is the best of its metric, and the mark of its significance."""
+    """A mean as text, whether it is the highest (for errors the lowest) of its metric, and its mark of significance."""
 
     text: str
     is_best: bool = False
@@ -118,7 +119,7 @@ def paper_table(
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
-    # For a metric without information, mark no mean as the best: it would be the best only by chance.
+    # For a metric without information, no mean is bold: it would be the highest only by chance.
     nothing = nothing_by_metric(results) if len(results) > 1 else {}
     columns = []
     for metric, tested in tests.items():
@@ -193,7 +194,10 @@ def _note(
         over = f"over queries: {', '.join(f'{n} ({display_name(metric)})' for metric, n in numbers.items())}"
     means = "Means" if next(iter(results.values())).weight is None else "Weighted means"
     adjusted = notes_of_adjusted(next(iter(results.values())).meaning)
-    note = " ".join([f"{means} {over}; the best of each metric in bold.", *adjusted])
+    errors = [display_name(metric) for metric in tests if not next(iter(results.values())).greater_is_better[metric]]
+    extreme = "lowest" if len(errors) == len(tests) else "highest"
+    lowest = f", for {listed(errors)} the lowest" * (0 < len(errors) < len(tests))
+    note = " ".join([f"{means} {over}; the {extreme} mean of each metric in bold{lowest}.", *adjusted])
     tested = [one for one in tests.values() if one is not None]
     if not tested:
         return note

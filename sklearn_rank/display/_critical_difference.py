@@ -38,7 +38,7 @@ MOST = 0.6
 
 @completed
 class CriticalDifferenceDisplay(PredictionsDisplay):
-    """Means of several systems, the best on top, with bars that join systems without significant differences.
+    """Means of several systems, the best mean on top, with bars that join systems without significant differences.
 
     A bar joins the systems that have a dot on it: no two of them differ significantly after correction for the number
     of pairs. With a baseline, the only bar joins the baseline and all systems that do not differ significantly from it.
@@ -67,7 +67,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
     Attributes
     ----------
     order_ : list of str
-        Systems, the best first.
+        Systems, the best mean first.
     groups_ : list of list of str
         Systems that each bar joins.
     ax_ : Matplotlib Axes

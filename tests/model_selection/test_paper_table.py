@@ -122,7 +122,8 @@ def test_a_system_without_a_mean_is_not_the_best():
 def test_the_note():
     note = table_of().to_markdown().splitlines()[-1]
     assert note == (
-        "Means over 60 queries; the best of each metric in bold. † significantly better than bm_25 & co; "
+        "Means over 60 queries; the highest mean of each metric in bold, for Relevance position the lowest. "
+        "† significantly better than bm_25 & co; "
         "‡ significantly worse than bm_25 & co (paired t-test, two-sided, p \\< 0.05, Holm-corrected for 3 systems)."
     )
     assert "not corrected" in table_of(correction=None, confidence_level=0.99).note
@@ -195,7 +196,8 @@ def test_latex():
     ]
     note = lines[12]
     assert note.startswith(
-        r"\par\smallskip{\footnotesize Means over 60 queries; the best of each metric in bold. $\dagger$ "
+        r"\par\smallskip{\footnotesize Means over 60 queries; the highest mean of each metric in bold, "
+        r"for Relevance position the lowest. $\dagger$ "
     )
     assert r"than bm\_25 \& co" in note
     text = "\n".join(lines[1:])
