@@ -50,6 +50,12 @@ ROUTING_IS_OFF = (
     "switch it on by sklearn.set_config(enable_metadata_routing=True)."
 )
 
+GROUPS_ARE_FOR_SPLITTERS = (
+    " groups= of cross_val_score, cross_validate or the fit of a search reaches the splitter only. Put the queries "
+    "into the index of y: y=pd.Series(np.asarray(y), index=pd.Index(qid, name='qid')). Metadata routing is off; to "
+    "pass params={'qid': qid}, or fit(X, y, qid=qid) of a search, switch it on by "
+    "sklearn.set_config(enable_metadata_routing=True)."
+)
 
 IN_RANKER: ContextVar[bool] = ContextVar("IN_RANKER", default=False)
 """Whether `QueryRanker` fits a model in this context."""
@@ -109,13 +115,13 @@ def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]
     return features, found.pop("y"), found
 
 
-def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
-    """Return the query of each row; if there is none, the error says whether routing dropped it."""
+def find_routed_qid(y: ArrayLike, qid: ArrayLike, hint: str = GROUPS_ARE_FOR_SPLITTERS) -> Any:
+    """Return the query of each row; if there is none and routing is off, the error ends with the hint."""
     try:
         return find_qid(y, qid, name="y")
     except ValueError as error:
         is_routed = sklearn.get_config()["enable_metadata_routing"]
-        lost = NESTED if IN_RANKER.get() else "" if is_routed else ROUTING_IS_OFF
+        lost = NESTED if IN_RANKER.get() else "" if is_routed else hint
         raise ValueError(f"{error}{lost}") from None
 
 

@@ -81,7 +81,7 @@ class _QuerySplitter(SplitRequests):
 def unit_numbers(X: MatrixLike, y: Any, groups: Any, clusters: ArrayLike | None) -> Index:
     """Number the units that must stay whole: clusters if there are any, otherwise queries."""
     check_split_rows(X, y, groups)
-    qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
+    qid, n_rows = find_routed_qid(y, groups, ROUTING_IS_OFF), n_rows_of(X, "X")
     clusters = find_attribute(X, y, groups, clusters, "clusters")
     return query_numbers(qid, n_rows) if clusters is None else clusters_of_rows(clusters, qid, n_rows)
 
@@ -305,7 +305,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         -------
         int
         """
-        qid = find_routed_qid(y, groups)
+        qid = find_routed_qid(y, groups, ROUTING_IS_OFF)
         return group_rows(qid, len(qid)).n_queries
 
 
@@ -389,7 +389,7 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
             a difference of such times, or there are too few queries or distinct times for `n_splits`.
         """
         check_split_rows(X, y, groups)
-        qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
+        qid, n_rows = find_routed_qid(y, groups, ROUTING_IS_OFF), n_rows_of(X, "X")
         number = query_numbers(qid, n_rows)
         given = find_attribute(X, y, groups, time, "time")
         if given is None:

@@ -110,7 +110,7 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
     def _users(self, X: Any, y: Any, groups: Any) -> Any:
         """User of each row."""
         if groups is not None or queries_in(y) is not None:
-            return find_routed_qid(y, groups)
+            return find_routed_qid(y, groups, ROUTING_IS_OFF)
         return InteractionColumns(self.user, self.item, type(self).__name__).ids(X, "user")
 
     def _times(self, X: Any, y: Any, groups: Any, time: ArrayLike | None, n_rows: int) -> NDArray[Any]:
