@@ -214,8 +214,9 @@ def align(
         refuse_weight(function_name, options.test, own)
     if options.paired:
         same = _same_queries(read, list(results), options.missing, function_name)
-        cluster = _clusters(read, same, clusters, list(results), function_name)
-        weights = _weights(read, same, weight, list(results), function_name)
+        where = (same, list(results), function_name)
+        cluster = _of_queries("clusters", "clusters", clusters, [one.clusters for one in read], *where)
+        weights = _of_queries("weight", "weights", weight, [one.weight for one in read], *where)
         settled = _settled(read, same)
         if settled is not None:
             n_settled = int(settled.sum())
@@ -309,34 +310,20 @@ def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function
         )
 
 
-def _clusters(
-    read: list[SystemValues], same: _SameQueries, clusters: Any, names: list[str], function_name: str
-) -> Index | None:
-    """Number of each query's cluster, given here or by the results."""
-    own = [one.clusters for one in read]
-    if clusters is None:
-        return None if same.ids is None else joined_clusters(own, same.positions, same.ids, names, function_name)
+def _of_queries(
+    name: str, what: str, given: Any, own: list[Any], same: _SameQueries, names: list[str], function_name: str
+) -> Any:
+    """Cluster or weight of each query, given here or by the results; None if neither has any."""
+    is_cluster = name == "clusters"
+    joined, of_given = (joined_clusters, clusters_of_queries) if is_cluster else (joined_weights, weights_of_queries)
+    if given is None:
+        return None if same.ids is None else joined(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            "The results already have clusters; remove clusters=. To use others, pass only values: "
+            f"The results already have {what}; remove {name}=. To use others, pass only values: "
             f"result.to_frame()[metric]. Got both in {function_name}."
         )
-    return clusters_of_queries(clusters, same.ids, same.table.shape[1])
-
-
-def _weights(
-    read: list[SystemValues], same: _SameQueries, weight: Any, names: list[str], function_name: str
-) -> Array | None:
-    """Weight of each query, given here or by the results."""
-    own = [one.weight for one in read]
-    if weight is None:
-        return None if same.ids is None else joined_weights(own, same.positions, same.ids, names, function_name)
-    if any(one is not None for one in own):
-        raise ValueError(
-            "The results already have weights; remove weight=. To use others, pass only values: "
-            f"result.to_frame()[metric]. Got both in {function_name}."
-        )
-    return weights_of_queries(weight, same.ids, same.table.shape[1])
+    return of_given(given, same.ids, same.table.shape[1])
 
 
 def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[SystemValues]:
