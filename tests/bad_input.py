@@ -170,32 +170,20 @@ def spark_frame():
     return SparkSession.active().createDataFrame(FRAME)
 
 
-def spark_values(**keywords):
-    from sklearn_rank.spark import per_query
-
-    return per_query(spark_frame(), **{"metrics": "ndcg"} | keywords)
-
-
 TWO = {"y_true": ["label", "doc_id"]}
 TOGETHER = {
-    "labels of subtopics": lambda at, rows, of: at.evaluate(rows, metrics=["alpha_ndcg", "map"], **TWO),
-    "labels of subtopics, values": lambda at, rows, of: at.per_query(rows, metrics="map", **TWO),
-    "labels of subtopics, means": lambda at, rows, of: at.mean(rows, metrics="map", **TWO),
-    "a column twice": lambda at, rows, of: at.evaluate(rows, metrics="alpha_ndcg", y_true=["label", "label"]),
-    "k beside a name": lambda at, rows, of: at.evaluate(rows, metrics="ndcg@10", k=5),
-    "a keyword of another door": lambda at, rows, of: at.evaluate(rows, metrics="map", tie_break="doc_id"),
-    "a keyword of no metric": lambda at, rows, of: at.mean(rows, metrics="mrr", gain="linear"),
-    "no mean": lambda at, rows, of: at.mean(rows, metrics="ndcg", average=None),
-    "pooled MRR": lambda at, rows, of: at.evaluate(rows, metrics="mrr", average="micro"),
-    "weights named as a metric": lambda at, rows, of: at.per_query(
-        rows, metrics={"weight": "map"}, sample_weight="label"
-    ),
-    "values as rows": lambda at, rows, of: at.mean(of(), metrics="map"),
-    "rows as values": lambda at, rows, of: at.mean(rows),
-    "values and weights": lambda at, rows, of: at.mean(of(), sample_weight="label"),
-    "values and a keyword": lambda at, rows, of: at.mean(of(), gain="linear"),
+    "labels of subtopics": lambda at, rows: at.evaluate(rows, metrics=["alpha_ndcg", "map"], **TWO),
+    "labels of subtopics, values": lambda at, rows: at.per_query(rows, metrics="map", **TWO),
+    "a column twice": lambda at, rows: at.evaluate(rows, metrics="alpha_ndcg", y_true=["label", "label"]),
+    "k beside a name": lambda at, rows: at.evaluate(rows, metrics="ndcg@10", k=5),
+    "a keyword of another door": lambda at, rows: at.evaluate(rows, metrics="map", tie_break="doc_id"),
+    "a keyword of no metric": lambda at, rows: at.per_query(rows, metrics="mrr", gain="linear"),
+    "no mean": lambda at, rows: at.per_query(rows, metrics="ndcg", average=None),
+    "pooled MRR": lambda at, rows: at.evaluate(rows, metrics="mrr", average="micro"),
+    "weights named as a metric": lambda at, rows: at.per_query(rows, metrics={"weight": "map"}, sample_weight="label"),
+    "values as rows": lambda at, rows: at.evaluate(at.per_query(rows, metrics="ndcg"), metrics="map"),
 }
-"""Calls of `sklearn_rank.spark` with arguments that do not go together, by rows and a function that makes a table."""
+"""Calls of `sklearn_rank.spark` with arguments that do not go together."""
 
 
 DISPLAYS = {
@@ -347,7 +335,6 @@ def called(where, argument, value, folder):
 
 
 ALSO = {
-    "spark.mean": {"metrics"},
     "compare_systems": {"data", "y_score"},
     **{f"{name}.split": {"time"} for name in ("LeaveLastOut", "GlobalTimeSplit")},
     "results.Evaluation.segments": {"by"},

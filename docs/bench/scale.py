@@ -74,14 +74,14 @@ def with_batches(grouped: bool) -> Iterator[Means]:
 def with_spark(grouped: bool) -> Iterator[Means]:
     from pyspark.sql import SparkSession
 
-    from sklearn_rank.spark import mean
+    from sklearn_rank.spark import evaluate
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     local = dict.fromkeys(["spark.driver.host", "spark.driver.bindAddress"], "127.0.0.1")
     quiet = {"spark.ui.enabled": "false", "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}
     options = local | quiet | {"spark.driver.memory": "4g", "spark.local.dir": tempfile.gettempdir()}
     spark = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
-    yield lambda folder: mean(spark.read.parquet(str(folder)), metrics=METRICS, assume_grouped=grouped)
+    yield lambda folder: evaluate(spark.read.parquet(str(folder)), metrics=METRICS, assume_grouped=grouped).mean()
     spark.stop()
 
 

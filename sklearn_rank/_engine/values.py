@@ -237,36 +237,27 @@ class PartialSums:
     counted: Array
 
     def average(self, spec: MetricRequest) -> Array:
-        """Mean of the metric; warns if it is undefined."""
-        otherwise = spec["replace_undefined_by"]
-        if math.isnan(otherwise) and not (self.counted > 0).all():
-            warn_caller(f"{spec.metric.name} is not defined for any query, so its mean is nan.")
-        function_name = spec.metric.function_name if spec.metric.finite else None
-        return self.mean(spec["average"], spec.metric.transform, otherwise, function_name)
-
-    def mean(
-        self, average: str, transform: Transform | None, otherwise: float, function_name: str | None = None
-    ) -> Array:
-        """Mean of the kind `average`; `otherwise` replaces an undefined pooled one.
+        """Mean of the metric; warns if it is undefined.
 
         Raises
         ------
         ValueError
-            If sums are beyond the range of a float; with `function_name`, which the error names.
+            If the metric is finite and sums are beyond the range of a float.
         """
-        if function_name is not None and not all(
-            map(math.isfinite, self.numerator.tolist() + self.denominator.tolist())
-        ):
-            refuse_range(function_name, "a sum over queries that is not finite")
-        if average == "micro":
+        metric, otherwise = spec.metric, spec["replace_undefined_by"]
+        if math.isnan(otherwise) and not (self.counted > 0).all():
+            warn_caller(f"{metric.name} is not defined for any query, so its mean is nan.")
+        if metric.finite and not all(map(math.isfinite, self.numerator.tolist() + self.denominator.tolist())):
+            refuse_range(metric.function_name, "a sum over queries that is not finite")
+        if spec["average"] == "micro":
             lost = (self.counted > 0) & (np.abs(self.denominator) < np.finfo(np.float64).tiny)
-            if function_name is not None and lost.any():
+            if metric.finite and lost.any():
                 pooled = f"{self.numerator[lost][0]:g} over {self.denominator[lost][0]:g}"
-                refuse_range(function_name, f"sums over queries, with weights, of {pooled}")
-            return _ratio(self.numerator, self.denominator, self.counted > 0, transform, otherwise)
+                refuse_range(metric.function_name, f"sums over queries, with weights, of {pooled}")
+            return _ratio(self.numerator, self.denominator, self.counted > 0, metric.transform, otherwise)
         some = min(self.counted.tolist()) > 0
         mean = self.numerator / (self.denominator if some else np.where(self.counted > 0, self.denominator, np.nan))
-        return np.exp(mean) if average == "geometric" else mean
+        return np.exp(mean) if spec["average"] == "geometric" else mean
 
 
 def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:

@@ -38,7 +38,7 @@ RANKER = Door("QueryRanker.fit(eval_set=...)", "labels grades ids qid copies", d
 IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid copies", decides=True, words=OF_MODELS)
 LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid copies", words=OF_MODELS)
 BOOSTING = Door("boosting", "labels grades ids", words=OF_MODELS)
-SPARK = Door("spark.evaluate, spark.mean", "labels grades scores retrieved arguments ids qid names")
+SPARK = Door("spark.evaluate", "labels grades scores retrieved arguments ids qid names")
 RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself")
 RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels grades distances", may_raise=False)
 NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")

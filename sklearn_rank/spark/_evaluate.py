@@ -1,19 +1,17 @@
-"""`evaluate`, `per_query` and `mean` for Spark DataFrames, computed on the workers."""
+"""`evaluate` and `per_query` for Spark DataFrames, computed on the workers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.read import refuse_bad_weight
-from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.entry_points import SPARK
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import look_at_evidence
@@ -31,9 +29,8 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._shipping import Shipped
-from sklearn_rank.spark._table import TableColumn, check_frame, read_value_table, result_schema, table_schema
-from sklearn_rank.spark._value_table import mean_of_sums, refuse_cut_queries, refuse_options
-from sklearn_rank.spark._worker import FINDINGS, evaluate_partition, parts_name, result_columns, value_columns
+from sklearn_rank.spark._table import check_frame, result_schema, table_schema
+from sklearn_rank.spark._worker import FINDINGS, evaluate_partition, result_columns, value_columns
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
@@ -52,7 +49,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
 
     Spark collects the rows of each query (``repartition``), sorts each partition by query, and evaluates it on the
     workers (``mapInArrow``), which need this library. Only ids and values return to the driver, about 20 bytes per
-    query and metric. If they do not fit there, use `per_query` or `mean`. Spark Connect is supported.
+    query and metric. If they do not fit there, use `per_query`. Spark Connect is supported.
 
     Parameters
     ----------
@@ -88,8 +85,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
 
     See Also
     --------
-    per_query : The values as a lazy table.
-    mean : Means only.
+    per_query : The values as a lazy table, whose means SQL computes.
 
     Notes
     -----
@@ -121,9 +117,13 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     grouping = group_rows(read_column(table, "qid"), len(table))
     ids = grouping.ids
     if len(ids) < len(table):
-        refuse_cut_queries(f"query {echo(ids[grouping.sizes > 1][:1].tolist()[0])} in two partitions")
+        raise ValueError(
+            "With assume_grouped=True all rows of a query must be in the same partition; without it, Spark moves them "
+            f"together. Got query {echo(ids[grouping.sizes > 1][:1].tolist()[0])} in two partitions."
+        )
     order = np.argsort(ids, kind="stable")
-    _look(table[FINDINGS].drop_null().to_pylist(), specs, score_name)
+    evidence = map(Evidence.from_json, table[FINDINGS].drop_null().to_pylist())
+    look_at_evidence(SPARK, evidence, specs, name=score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}
     return result_from_columns(computed, values, ids[order], values.get("weight"))
 
@@ -137,20 +137,18 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     -------
     pyspark.sql.DataFrame
         One row per query, in any order: the column "qid", a column of doubles for each metric, and "weight" if
-        `sample_weight` is given. Each action recomputes the table, unless it is cached or written. You can pass it to
-        `mean` and `compare`. The name of a column is the name of its metric, with ``_`` for each dot and backtick,
-        because Spark does not find columns with these characters: ``rbp(p=0_9)``. In SQL, put names between backticks:
-        ``"avg(`ndcg@10`)"``. A query that is left out of the mean is NULL, so Spark's ``avg`` also leaves it out; other
-        undefined queries have the value `replace_undefined_by`. With ``average="micro"`` a metric has a second column
-        with the suffix ``_parts``, a struct of ``numerator``, ``denominator`` and ``defined``. The metadata of a column
-        hold its metric and the kind of mean.
+        `sample_weight` is given. Each action recomputes the table, unless it is cached or written. The name of a column
+        is the name of its metric, with ``_`` for each dot and backtick, because Spark does not find columns with these
+        characters: ``rbp(p=0_9)``. In SQL, put names between backticks: ``"avg(`ndcg@10`)"``. A query that is left out
+        of the mean is NULL, so Spark's ``avg`` also leaves it out; other undefined queries have the value
+        `replace_undefined_by`. With ``average="micro"`` a metric has a second column with the suffix ``_parts``, a
+        struct of ``numerator``, ``denominator`` and ``defined``.
 
     Raises
     ------
     ValueError or TypeError
         As for `sklearn_rank.spark.evaluate`; or if two columns would have the same name. With ``assume_grouped=True``,
-        a query in two partitions becomes two rows, because finding it would need a shuffle; `mean` and `compare` raise
-        an error for such a table.
+        a query in two partitions becomes two rows, because finding it would need a shuffle.
     pyspark.errors.PythonException
         When the table is computed, as for `sklearn_rank.spark.evaluate`.
     ImportError
@@ -171,107 +169,9 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     |  b|1.0|1.0|
     +---+---+---+
     """
-    return _values(data, column_arguments(data, **columns), assume_grouped)
-
-
-def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_findings: bool = False) -> Any:
-    """Table of values, and of the evidence of misuse in its parts."""
-    rows, (specs, names) = _prepared(data, request)
-    id_type = rows.schema[names.qid].dataType
-    schema = table_schema(specs, id_type, names.sample_weight is not None, once=not assume_grouped)
-    score_name = None
-    if with_findings:
-        schema, score_name = schema.add(FINDINGS, "string"), str(request.names.y_score)
-    return _map(rows, names, specs, assume_grouped, value_columns, schema, score_name)
-
-
-def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str) -> None:
-    """Report misuse found in the parts."""
-    look_at_evidence(SPARK, map(Evidence.from_json, parts), specs, name=score_name)
-
-
-@named_arguments
-@with_arguments_of(evaluate, "chance")
-def mean(
-    data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
-) -> dict[str, float]:
-    """Compute means of metrics over queries; only sums return to the driver.
-
-    The call runs a single Spark job. If the table is neither cached nor written, the job also computes it.
-
-    Parameters
-    ----------
-    data : pyspark.sql.DataFrame
-        Rows, as for `sklearn_rank.spark.evaluate`; or, without `metrics`, a table from `per_query`, possibly after
-        filters, joins and renaming, or read from a Parquet file. Each row of a table is a query, so a row that a join
-        or union repeats counts several times.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=None
-        Metrics, as for `sklearn_rank.evaluate`. None: `data` is a table, whose metadata hold the kinds of means.
-
-    Returns
-    -------
-    dict of str to float
-        Means as from `Evaluation.mean`, up to rounding, including weighted, pooled and geometric means.
-
-    Raises
-    ------
-    ValueError or TypeError
-        As for `sklearn_rank.spark.evaluate`; or if a table does not come from `per_query`, or lacks its ids, its
-        weights or the parts of a pooled mean.
-    ImportError
-        If pyspark is not installed: it needs the extra "spark".
-
-    Examples
-    --------
-    >>> from pyspark.sql import SparkSession
-    >>> from sklearn_rank.spark import mean, per_query
-    >>> spark = SparkSession.builder.master("local[2]").getOrCreate()
-    >>> rows = [("a", 0, 2.0), ("a", 1, 1.0), ("b", 1, 2.0), ("b", 0, 1.0)]
-    >>> data = spark.createDataFrame(rows, "qid string, label int, score double")
-    >>> mean(data, metrics=["mrr", "p@1"])
-    {'mrr': 0.75, 'p@1': 0.5}
-    >>> mean(per_query(data, metrics=["mrr", "p@1"]))
-    {'mrr': 0.75, 'p@1': 0.5}
-    """
-    if metrics is None:
-        refuse_options({"assume_grouped": assume_grouped, **columns})
-    else:
-        request = column_arguments(data, metrics=metrics, **columns)
-        data = _values(data, request, assume_grouped, with_findings=True)
-    table = read_value_table(data)
-    weight = "1D" if table.weight is None else f"`{table.weight}`"
-    n_queries = "count(1)" if table.once else f"count(distinct `{table.qid}`)"
-    expressions = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]
-    for name, column in table.columns.items():
-        expressions += _sums(name, column, weight if column.metric.weighted else "1D")
-    # If rows were evaluated here, the last column is the evidence; collect_list skips nulls.
-    parts = "array()" if metrics is None else f"collect_list(`{len(table.frame.columns) - 1}`)"
-    (row,) = table.frame.selectExpr(*expressions, parts).collect()
-    n_rows, n_distinct, lowest, highest, *sums, parts = row
-    if n_rows == 0:
-        refuse_no_rows("a Spark DataFrame")
-    if n_distinct < n_rows:
-        refuse_cut_queries(f"{n_rows} rows of {n_distinct} queries")
-    refuse_bad_weight(np.array([lowest, highest]))
-    if metrics is not None:
-        _look(parts, request.specs, str(request.names.y_score))
-    numbers = np.array([0.0 if x is None else x for x in sums]).reshape(-1, 3, 1)
-    of_metrics = zip(table.metrics.items(), numbers, strict=True)
-    return {name: mean_of_sums(metric, PartialSums(*of_metric)) for (name, metric), of_metric in of_metrics}
-
-
-def _sums(name: str, column: TableColumn, weight: str) -> list[str]:
-    """SQL expressions of the three sums for a mean."""
-    value, parts, average = f"`{column.values}`", f"`{column.parts}`", column.metric.average
-    if average == "micro":
-        if column.parts is None:
-            raise ValueError(f"A pooled mean needs the column {echo(parts_name(name))}. Got a table without it.")
-        defined = f"sum(if({parts}.defined, {weight}, 0D))"
-        return [f"sum({parts}.numerator * {weight})", f"sum({parts}.denominator * {weight})", defined]
-    counted = f"sum(if({value} is null, 0D, {weight}))"
-    if average == "geometric":
-        value = f"if({value} is null, null, ln(greatest({value}, {FLOOR!r}D)))"
-    return [f"sum({value} * {weight})", counted, counted]
+    rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
+    schema = table_schema(specs, rows.schema[names.qid].dataType, names.sample_weight is not None)
+    return _map(rows, names, specs, assume_grouped, value_columns, schema, None)
 
 
 # --- rows for the workers ------------------------------------------------------------------------------------

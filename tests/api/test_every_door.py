@@ -25,7 +25,7 @@ WITHOUT = {
     r"\w+\.(split|get_n_splits|set_fit_request)": "labels are handed on",
     r"(InteractionRecommender\.fit|QueryRanker\.partial_fit)": "fits, and measures nothing",
     r"(read_table|write_run)": "hands on rows, which are looked at where a metric is computed",
-    r"per_query": "is lazy, and spark.mean looks",
+    r"per_query": "is lazy, and hands on values",
     r"(exposure|intra_list_diversity)": "a value of the run alone",
 }
 """Functions that take labels or scores and have no row, with the reason."""

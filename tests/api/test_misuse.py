@@ -474,8 +474,7 @@ def test_checks_at_the_command_line(name, tmp_path):
 def test_checks_of_spark(name, spark):
     rows = OF_ROWS.get(name, EMPTY)
     frame = spark.createDataFrame(rows.frame.astype({"label": float, rows.name: float})).repartition(3)
-    for call in (sklearn_rank.spark.evaluate, sklearn_rank.spark.mean):
-        assert seen(call, frame, y_score=rows.name, metrics=rows.metric) == ([name], "")
+    assert seen(sklearn_rank.spark.evaluate, frame, y_score=rows.name, metrics=rows.metric) == ([name], "")
     assert seen(sklearn_rank.spark.per_query, frame, y_score=rows.name, metrics=rows.metric) == ([], "")
 
 

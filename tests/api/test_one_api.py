@@ -6,15 +6,12 @@ import pkgutil
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate_run, evaluate_table, spark
-from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
-from sklearn_rank.spark._value_table import MetricColumn, mean_of_sums, refuse_options
 from sklearn_rank.stats import no_worse
 
 EMPTY = inspect.Parameter.empty
@@ -45,7 +42,6 @@ def test_rows_are_described_in_the_same_way():
     assert without(evaluate_table, *of_memory, *of_pieces, "n_jobs", "chance") == expected
     for function in (spark.evaluate, evaluate_table, evaluate_run, sklearn_rank.evaluate):
         assert ("chance", "KEYWORD_ONLY", False) in signature(function)
-    assert signature(spark.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
 
 
 def test_default_metrics():
@@ -71,24 +67,9 @@ def test_columns_are_described_in_the_same_way():
         assert [*entries] == arguments, function
         described.append([entries[name] for name in ("metrics", "y_true", "y_score", "qid", "sample_weight")])
     assert all(texts == described[0] for texts in described)
-    of_evaluate = [name for name in parameter_entries(spark.evaluate) if name != "chance"]
-    assert [*parameter_entries(spark.mean)] == of_evaluate
 
 
-def test_mean_of_a_table_takes_no_arguments_of_rows():
-    refuse_options({"y_score": "score", "sample_weight": None, "assume_grouped": False})
-    for name, value in {"y_score": "bm25", "sample_weight": "w", "assume_grouped": True, "ties": "worst"}.items():
-        with pytest.raises(TypeError, match=f"Without metrics=, mean accepts a table .* Got {name}=\\."):
-            refuse_options({"qid": "qid", name: value})
-
-
-def test_a_pooled_mean_takes_the_definition_of_its_metric():
-    one = np.ones(1)
-    with pytest.raises(ValueError, match="needs the definition of its metric. Got 'mine', which is not defined here"):
-        mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
-
-
-@pytest.mark.parametrize("function", [evaluate_table, spark.evaluate, spark.mean, spark.per_query])
+@pytest.mark.parametrize("function", [evaluate_table, spark.evaluate, spark.per_query])
 def test_errors_about_arguments(function):
     with pytest.raises(TypeError, match=r"takes data by position and all else by name, such as qid=\."):
         function(None, "map")
@@ -106,7 +87,7 @@ DOORS = {
 def test_page_lists_every_door():
     """Each function or class with `metrics=` evaluates data and is on the page of entry points."""
     found = {name for module in public_modules() for name in with_metrics(module)}
-    of_spark = {"spark.evaluate", "spark.per_query", "spark.mean"}
+    of_spark = {"spark.evaluate", "spark.per_query"}
     assert found == DOORS | of_spark | {"RankingEvaluator"}
     page = (Path(__file__).parents[2] / "docs" / "start" / "README.md").read_text()
     named = {name.partition("(")[0] for name in re.findall("`([^`]+)`", page)}

@@ -1,7 +1,7 @@
 """Spark's entry points reject bad input as the others do, before a job starts."""
 
 import pytest
-from bad_input import TOGETHER, spark_frame, spark_values
+from bad_input import TOGETHER, spark_frame
 from registry import together
 from test_bad_input import EVERY, FAR, SAYS_WHAT, faults_of
 
@@ -31,4 +31,4 @@ def test_spark_bad_values(no_job, where, argument, tmp_path):
 @together("what", TOGETHER)
 def test_spark_incompatible_arguments(no_job, what):
     with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
-        TOGETHER[what](sklearn_rank.spark, spark_frame(), spark_values)
+        TOGETHER[what](sklearn_rank.spark, spark_frame())

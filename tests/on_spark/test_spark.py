@@ -21,7 +21,7 @@ from sklearn_rank import evaluate
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank.spark import evaluate as evaluate_on_spark
-from sklearn_rank.spark import mean, per_query
+from sklearn_rank.spark import per_query
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._worker import column_name, evaluate_partition
 
@@ -145,7 +145,6 @@ ASKED = {
         evaluate_on_spark(data, metrics=metrics).to_frame().sort_index().to_numpy().tolist()
     ),
     "per_query": lambda data, metrics: collected(per_query(data, metrics=metrics)),
-    "mean": lambda data, metrics: mean(data, metrics=metrics),
 }
 
 
@@ -155,11 +154,10 @@ def test_a_killed_worker_is_replaced(spark, tmp_path, ask):
     data, marker = spark.createDataFrame(table_of(in_one_order(make()))), str(tmp_path / "killed")
     found = ASKED[ask](data, first_label(marker))
     assert os.path.exists(marker)
-    wanted = ASKED[ask](data, first_label())
-    assert found == (pytest.approx(wanted, rel=1e-13) if ask == "mean" else wanted)
-    if ask == "mean":
+    assert found == ASKED[ask](data, first_label())
+    if ask == "evaluate":
         with pytest.raises(Exception, match="Python worker exited unexpectedly"):
-            mean(data, metrics=first_label("always"))
+            evaluate_on_spark(data, metrics=first_label("always"))
 
 
 def test_an_interrupted_call_ends(spark, tmp_path):
@@ -193,13 +191,10 @@ def test_partitions_without_rows(spark):
     data = in_one_order(make(n_queries=3))
     df = spark.createDataFrame(table_of(data)).repartition(7)
     assert_same(per_query(df, metrics=NAMES), evaluate(*data[:2], qid=data.qid, metrics=NAMES))
-    nothing = per_query(df.filter("qid < 0"), metrics=NAMES)
-    assert nothing.count() == 0
+    nothing = df.filter("qid < 0")
+    assert per_query(nothing, metrics=NAMES).count() == 0
     with pytest.raises(ValueError, match="At least one row is needed. Got a Spark DataFrame without rows"):
-        mean(nothing)
-    for ask in (mean, evaluate_on_spark):
-        with pytest.raises(ValueError, match="At least one row is needed. Got a Spark DataFrame without rows"):
-            ask(df.filter("qid < 0"), metrics=NAMES)
+        evaluate_on_spark(nothing, metrics=NAMES)
 
 
 # --- names ---------------------------------------------------------------------------------------------------
@@ -216,7 +211,6 @@ def test_names_of_columns(spark):
     assert result.columns == ["qid", "ndcg_10", "a _b_", "ndcg(gain=linear)@3"]
     expected = evaluate(*data[:2], qid=data.qid, metrics=metrics)
     assert_same(result, expected)
-    assert mean(result) == pytest.approx(expected.mean(), rel=1e-13)
     linear = result.selectExpr("avg(`ndcg(gain=linear)@3`)").first()[0]
     assert linear == pytest.approx(expected.mean()["ndcg(gain=linear)@3"])
     with pytest.raises(ValueError, match=r"data must have each of the columns once.*Got 2 'x' among"):
@@ -237,14 +231,11 @@ def test_names_that_spark_can_use(spark, tmp_path):
     assert collected(result.select(*names)) == rows
     assert collected(result.mapInArrow(lambda batches: batches, result.schema)) == rows
     assert result.groupBy("rbp(p=0_9)").count().agg({"count": "sum"}).first()[0] == 5
-    assert result.agg({"rbp(p=0_8)@10": "avg"}).first()[0] == pytest.approx(mean(result)["rbp(p=0.8)@10"])
+    expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, ties="worst").mean()
+    assert result.agg({"rbp(p=0_8)@10": "avg"}).first()[0] == pytest.approx(expected["rbp(p=0.8)@10"], rel=1e-12)
     path = str(tmp_path / "result.parquet")
     result.write.parquet(path)
-    read = spark.read.parquet(path)
-    assert collected(read) == rows
-    expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, ties="worst").mean()
-    assert mean(read) == pytest.approx(expected, rel=1e-12)
-    assert mean(result.withColumnRenamed("rbp(p=0_9)", "ours"))["ours"] == mean(result)["rbp(p=0.9)"]
+    assert collected(spark.read.parquet(path)) == rows
 
 
 def test_names_of_metrics_are_plain():
@@ -279,7 +270,7 @@ def test_spark_errors(spark, keywords, error, message):
     kinds = "label int, score double, qid int, text string, list array<int>, folded string collate UTF8_LCASE"
     df = spark.createDataFrame([], kinds)
     about_columns = "twice" in message  # of the lazy table
-    for ask in (per_query, mean) if about_columns else (per_query, mean, evaluate_on_spark):
+    for ask in (per_query,) if about_columns else (per_query, evaluate_on_spark):
         with pytest.raises(error, match=message):
             ask(df, **keywords)
 
@@ -288,7 +279,6 @@ def test_other_frames(spark):
     for name, function in [
         ("data", lambda x: evaluate_on_spark(x, metrics="map")),
         ("data", lambda x: per_query(x, metrics="map")),
-        ("data", mean),
     ]:
         message = rf"{name} must be a Spark DataFrame; for data in memory use sklearn_rank.evaluate. Got Table instead"
         with pytest.raises(TypeError, match=message):
@@ -338,14 +328,11 @@ def test_spark_worker_errors_are_readable(spark):
 def test_all_weights_are_zero(spark):
     df = spark.createDataFrame([(1, 2.0, "a", 0.0)], "label int, score double, qid string, w double")
     with pytest.raises(ValueError, match=r"not all zero. Got values from 0.0 to 0.0"):
-        mean(per_query(df, metrics="map", sample_weight="w"))
+        evaluate_on_spark(df, metrics="map", sample_weight="w")
 
 
 def test_a_query_in_two_partitions_is_found(spark):
     df = spark.createDataFrame(table_of(make(n_queries=5))).repartition(2)
-    result = per_query(df, metrics="map", assume_grouped=True)
-    with pytest.raises(ValueError, match=r"a query must be in the same partition; .*Got \d+ rows of 5 queries"):
-        mean(result)
     with pytest.raises(ValueError, match=r"must be in the same partition; without it.*Got query \d in two partitions"):
         evaluate_on_spark(df, metrics="map", assume_grouped=True)
 
@@ -448,7 +435,7 @@ def test_spark_missing_modules_reach_the_user(spark, tmp_path):
         result = per_query(df, metrics="mrr", assume_grouped=True)
         errors = (PySparkException, Py4JJavaError)
         asked = lambda: evaluate_on_spark(df, metrics="mrr", assume_grouped=True)  # noqa: E731
-        for action in (asked, lambda: mean(result)):
+        for action in (asked, result.collect):
             with pytest.raises(errors, match=r"\nImportError: Workers of Spark need .*Set PYSPARK_PYTHON "):
                 action()
     finally:
@@ -465,7 +452,7 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
 # --- documentation, and Spark Connect ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", [evaluate_on_spark, mean, per_query], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [evaluate_on_spark, per_query], ids=lambda f: f.__name__)
 def test_examples(spark, function):
     (example,) = doctest.DocTestFinder().find(function, globs={})
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
@@ -474,7 +461,7 @@ def test_examples(spark, function):
 
 
 def test_spark_public_names():
-    assert {*sklearn_rank.spark.__all__} == {"evaluate", "mean", "per_query"}
+    assert {*sklearn_rank.spark.__all__} == {"evaluate", "per_query"}
 
 
 def test_a_worker_without_rows():

@@ -9,7 +9,7 @@ from test_spark import (  # noqa: F401
     test_spark_missing_modules_reach_the_user,
     test_spark_worker_errors_are_readable,
 )
-from test_spark_results import test_spark_results_keep_their_metadata  # noqa: F401
+from test_spark_results import test_columns_of_a_spark_table  # noqa: F401
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 

@@ -7,7 +7,7 @@ from spark_cases import NAN, in_one_order, make, table_of
 
 from sklearn_rank import evaluate, stats
 from sklearn_rank.spark import evaluate as evaluate_on_spark
-from sklearn_rank.spark import mean, per_query
+from sklearn_rank.spark import per_query
 
 pa = pytest.importorskip("pyarrow")
 
@@ -18,79 +18,53 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("precision", "auc", "rmse", "f"))]
 
 
+FLOOR = 1e-5
+"""The least value in a geometric mean."""
+
+
+def mean_in_sql(name, weight):
+    """Expression of the mean of a metric in a table of `per_query`."""
+    value, pooled = f"`{name}`", f"`{name}_parts`"
+    if "micro" in name:
+        ratio = f"sum({pooled}.numerator * {weight}) / sum({pooled}.denominator * {weight})"
+        return f"sqrt({ratio})" if name.startswith("rmse") else ratio
+    if name.startswith("gm_"):
+        value = f"if({value} is null, null, ln(greatest({value}, {FLOOR}D)))"
+        return f"exp(sum({value} * {weight}) / sum(if({value} is null, 0, {weight})))"
+    return f"sum({value} * {weight}) / sum(if({value} is null, 0, {weight}))"
+
+
 @pytest.mark.parametrize("weighted", [True, False])
-def test_spark_means(spark, weighted):
-    """Results of a table, and of its rows in memory."""
+def test_spark_means_in_sql(spark, tmp_path, weighted):
+    """Of a table that was written, and of its rows in memory."""
     data = make(tied=True)
     data = data.with_label(data.qid < 20, 0.0)  # nothing relevant
     df = spark.createDataFrame(table_of(data, w=data.qid % 4 / 2))
     weight, name = ({"sample_weight": data.qid % 4 / 2}, {"sample_weight": "w"}) if weighted else ({}, {})
     keywords = {"metrics": AVERAGES, "replace_undefined_by": NAN}
-    result, expected = per_query(df, **keywords, **name), evaluate(*data[:2], qid=data.qid, **keywords, **weight)
-    assert mean(result) == pytest.approx(expected.mean(), rel=1e-12)
-    assert mean(df, **keywords, **name) == pytest.approx(expected.mean(), rel=1e-12)
-    if not weighted:
-        left_out = result.selectExpr("sum(if(map is null, 1, 0)) as n", "avg(map) as map").collect()[0]
-        assert left_out.n == expected.n_undefined["map"] > 0
-        assert left_out.map == pytest.approx(expected.mean()["map"], rel=1e-12)
+    expected = evaluate(*data[:2], qid=data.qid, **keywords, **weight)
+    path = str(tmp_path / "values")
+    per_query(df, **keywords, **name).write.parquet(path)
+    values = spark.read.parquet(path)
+    means = values.selectExpr(*(mean_in_sql(name, "weight" if weighted else "1D") for name in AVERAGES)).first()
+    assert [*means] == pytest.approx([*expected.mean().values()], rel=1e-12)
+    undefined, defined = values.selectExpr("count_if(map is null)", "count(map)").first()
+    assert undefined == expected.n_undefined["map"] > 0
+    assert undefined + defined == len(expected.qid)
 
 
-def test_a_repeated_row_counts_as_often(spark):
-    """It is another query to a mean."""
-    df = spark.createDataFrame([("a", 0, 2.0), ("a", 1, 1.0), ("b", 1, 2.0)], "qid string, label int, score double")
-    result = per_query(df, metrics="mrr")
-    repeated = result.union(result.filter("qid = 'a'"))
-    assert mean(result) == {"mrr": 0.75}
-    assert mean(repeated) == {"mrr": pytest.approx(2 / 3)}
-
-
-def test_spark_weights_are_kept_by_metric(spark):
+def test_columns_of_a_spark_table(spark):
+    """Weights stay beside their values in a join; a pooled mean has its parts."""
     rows = [("a", 0, 2.0, 3.0), ("a", 1, 1.0, 3.0), ("b", 1, 2.0, 1.0)]
     df = spark.createDataFrame(rows, "qid string, label int, score double, w double")
     both = per_query(df, metrics="mrr").join(per_query(df, metrics="map", sample_weight="w"), "qid")
-    assert mean(both) == {"mrr": 0.75, "map": 0.625}
-
-
-def test_means_of_nothing_defined(spark):
-    df = spark.createDataFrame([(0, 2.0, "a"), (0, 1.0, "b")], "label int, score double, qid string")
-    metrics = ["map", "gm_map", "recall(average=micro)@3"]
-    assert mean(per_query(df, metrics=metrics, replace_undefined_by=1)) == dict.fromkeys(metrics, 1.0)
-    for name in metrics:
-        with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
-            assert np.isnan(mean(per_query(df, metrics=name, replace_undefined_by=NAN))[name])
-
-
-def test_spark_results_keep_their_metadata(spark, tmp_path):
-    data = make()
-    metrics = ["gm_map", "p(average=micro)@5"]
-    df = spark.createDataFrame(table_of(data, w=data.qid % 3 + 1.0))
-    result = per_query(df, metrics=metrics, sample_weight="w", replace_undefined_by=NAN)
-    kept = data.qid < 30
-    expected = evaluate(
-        *data.rows(kept)[:2], qid=data.qid[kept], metrics=metrics, sample_weight=data.qid[kept] % 3 + 1.0,
-        replace_undefined_by=NAN,
-    ).mean()  # fmt: skip
-    result.write.parquet(str(tmp_path / "result"))
-    read = spark.read.parquet(str(tmp_path / "result"))
-    names = spark.range(30).selectExpr("id as query", "concat('query ', id) as name")
-    renamed = result.withColumnRenamed("gm_map", "ours").withColumnRenamed("qid", "query")
-    assert [*mean(renamed.join(names, "query").orderBy("name")).values()] == pytest.approx(
-        [*expected.values()], rel=1e-12
-    )
-    assert mean(read.filter("qid < 30")) == pytest.approx(expected, rel=1e-12)
-    for wrong, message in [
-        (
-            df,
-            r"needs either rows with metrics=, or a table from per_query.*Got columns 'label', 'score', 'qid', 'w'",
-        ),
-        (result.drop("qid"), "a table from per_query"),
-        (result.drop("weight"), "its weights if it has any"),
-        (result.select("qid", "weight"), "a table from per_query"),
-        (result.join(result, "qid"), "metrics with different names"),
-        (result.drop("p(average=micro)@5_parts"), r"the column 'p\(average=micro\)@5_parts'. Got a table without"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            mean(wrong)
+    means = both.selectExpr("avg(mrr)", "sum(map * weight) / sum(weight)").first()
+    assert [*means] == [0.75, 0.625]
+    assert both.columns == ["qid", "mrr", "map", "weight"]
+    pooled = per_query(df, metrics="p(average=micro)@2")
+    assert pooled.columns == ["qid", "p(average=micro)@2", "p(average=micro)@2_parts"]
+    kind = "struct<numerator:double,denominator:double,defined:boolean>"
+    assert dict(pooled.dtypes)["p(average=micro)@2_parts"] == kind
 
 
 def test_chance_is_computed_on_the_workers(spark):
@@ -122,13 +96,6 @@ def test_a_spark_result_has_all_fields(spark):
     other = evaluate(np.minimum(data.y_true, 1), data.y_score, qid=data.qid, metrics=metrics)
     with pytest.raises(ValueError, match="judged by the same labels"):
         stats.compare(found, other, metric="map")
-
-
-def test_a_table_takes_no_options_of_rows(spark):
-    table = per_query(spark.createDataFrame(table_of(make())), metrics="map")
-    for options in ({"gain": "linear"}, {"sample_weight": "w"}, {"assume_grouped": True}):
-        with pytest.raises(TypeError, match=rf"Without metrics=, mean accepts a table .*Got {next(iter(options))}="):
-            mean(table, **options)
 
 
 # --- comparison ----------------------------------------------------------------------------------------------

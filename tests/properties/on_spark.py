@@ -88,8 +88,7 @@ def functions(rng, base, table):
     yield same.Found(base.calls, table.by_query(base, values), None)
     result = table.ask(on_spark.evaluate, base)
     yield same.Found(base.calls, same.by_query(result, lambda q: table.query[q]), None)
-    for means in (result.mean(), on_spark.mean(values), table.ask(on_spark.mean, base)):
-        yield same.Found(base.calls, None, means, exact=False)
+    yield same.Found(base.calls, None, result.mean(), exact=False)
 
 
 def check_oracle(base):
