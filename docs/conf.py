@@ -39,7 +39,6 @@ exclude_patterns = [
     "_build",
     "_sphinx",
     "_templates",
-    "bench/.asv",
     "gallery/*.md",
     "sg_execution_times.rst",
 ]

@@ -12,21 +12,15 @@ pytestmark = pytest.mark.slow
 
 BENCH = Path(__file__).parents[2] / "docs" / "bench"
 SCRIPTS = [
-    "batches",
     "compare_peers",
-    "files",
-    "growth",
     "load",
     "measure",
     "peers",
-    "scale",
     "shapes",
     "tables",
     "targets",
-    "training",
     "waits",
 ]
-SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
 
 @pytest.fixture(scope="module")
@@ -255,19 +249,6 @@ def test_load_copies_memory_until_stopped(bench):
         assert stop() == []
 
 
-@pytest.mark.filterwarnings("ignore:Every query has one row")
-def test_growth_prints_one_line_per_step(bench, capsys, monkeypatch, tmp_path):
-    pytest.importorskip("matplotlib")
-    options = ["--rows", "200", "--repeats", "1", "--seconds", "0.01", "--metric", "ndcg@10", "iprec(recall=0.5)"]
-    options += ["--by", "rows", "queries", "length", "k", "metrics", "shape", "--plot", str(tmp_path / "growth.png")]
-    monkeypatch.setattr(sys, "argv", ["x", *options])
-    bench("growth").main()
-    printed = capsys.readouterr().out
-    assert [line.split()[2] for line in printed.splitlines() if line.startswith("ties ")] == ["-"]
-    assert printed.count("\n1 ") == 2
-    assert (tmp_path / "growth.png").stat().st_size > 0
-
-
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
 def test_added_memory(bench):
     measure = bench("measure")
@@ -277,65 +258,6 @@ def test_added_memory(bench):
     n = 100_000
     data = bench("shapes").make("shuffled_objects", n)  # ordering the rows takes 8 bytes per row
     assert 8 * n <= measure.memory_of("ours", "ndcg@10", data, 1) <= 400 * n
-
-
-def test_asv_finds_its_benchmarks(bench, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bench("shapes"), "ROWS", dict.fromkeys(bench("shapes").ROWS, 100))
-    calls = bench("asv_benchmarks.calls").Call()
-    calls.setup_cache()
-    for shape in SHAPES:
-        calls.setup(shape, "ndcg@10", 1)
-        calls.time_call(shape, "ndcg@10", 1)
-    growth = bench("asv_benchmarks.growth")
-    numbers = growth.Numbers()
-    numbers.setup(2)
-    numbers.time_call(2)
-
-
-def test_batches_agree(bench, monkeypatch, tmp_path):
-    batches = bench("batches")
-    monkeypatch.setattr(batches, "BATCH", 1000)
-    means = [batches.result_of(way, 5001, 7, tmp_path).mean() for way in ("scattered", "memory")]
-    assert means[0] == means[1] != batches.result_of("grouped", 5001, 7, tmp_path).mean()
-    pytest.importorskip("pyarrow")
-    batches.write(tmp_path / "rows.parquet", 5001, 7)
-    assert batches.result_of("parquet", 5001, 7, tmp_path / "rows.parquet").mean() == means[0]
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
-def test_batches_prints_one_line_each(bench, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["x", "--rows", "2000", "--way", "grouped"])
-    bench("batches").main()
-    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:2]] == [["2,000", "grouped"]]
-
-
-@pytest.mark.parametrize("order", ["scattered", "grouped"])
-def test_both_ways_on_one_machine_agree(bench, monkeypatch, tmp_path, order):
-    pytest.importorskip("pyarrow")
-    scale = bench("scale")
-    for module in (scale, bench("batches")):
-        monkeypatch.setattr(module, "BATCH", 1000)
-    scale.write(tmp_path / "few", 500, 7, order)
-    scale.write(tmp_path / "all", 5001, 7, order)
-    found = {scale.measure(way, order, tmp_path).split()[-1] for way in ("evaluate", "batches")}
-    assert len(found) == 1
-
-
-def test_files(bench, monkeypatch, capsys):
-    pytest.importorskip("polars")
-    monkeypatch.setattr(sys, "argv", "files.py --queries 3 --documents 60 --rounds 1 --n-jobs 1".split())
-    bench("files").main()
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["run"] * 3 + ["run.gz"] * 3
-
-
-def test_training_prints_its_tables(bench, monkeypatch, capsys):
-    for library in ("lightgbm", "xgboost"):
-        pytest.importorskip(library)
-    monkeypatch.setattr(sys, "argv", ["training.py", "--rows", "2000", "--rounds", "2", "--repeats", "1"])
-    bench("training").main()
-    table = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("| LightGBM", "| XGBoost"))]
-    assert [line.count("|") for line in table] == [6, 6, 6, 6, 7, 7]
 
 
 def test_waits_print_one_line_each(bench, capsys, monkeypatch):
