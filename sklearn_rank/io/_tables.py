@@ -234,7 +234,7 @@ def _of_csv(
     parse = csv.ParseOptions(delimiter=mark)
     read = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=convert)
     read = read.rename_columns(chosen) if chosen else read
-    return _without_empty(_trimmed(read, [*ids]) if have_blanks(first) else read, [*ids])
+    return _with_clean_ids(read, [*ids], have_blanks(first))
 
 
 def _of_parquet(file: Any, needed: Callable[[list[str]], list[str]]) -> Any:
@@ -313,22 +313,12 @@ def _file_of_arrow(source: Any, file: Any) -> Any:
     return BufferReader(buffer)
 
 
-def _trimmed(table: Any, ids: list[str]) -> Any:
-    """Take blanks around ids away."""
-    from pyarrow import compute
-
-    for name in (name for name in {*ids} if table.column_names.count(name) == 1):
-        column = compute.utf8_trim_whitespace(table[name])
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
-
-
-def _without_empty(table: Any, ids: list[str]) -> Any:
-    """Replace empty ids by null."""
+def _with_clean_ids(table: Any, ids: list[str], blanks: bool) -> Any:
+    """Replace empty ids by null; take blanks around ids away, if there are any."""
     from pyarrow import compute, scalar, string
 
     for name in (name for name in {*ids} if table.column_names.count(name) == 1):
-        column = table[name]
+        column = compute.utf8_trim_whitespace(table[name]) if blanks else table[name]
         given = compute.if_else(compute.equal(column, ""), scalar(None, string()), column)
         table = table.set_column(table.column_names.index(name), name, given)
     return table
