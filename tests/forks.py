@@ -10,7 +10,7 @@ import time
 
 MUCH = """
 import numpy, pandas, sklearn.linear_model, sklearn.model_selection
-import sklearn_rank._tables.pieces, sklearn_rank.io, sklearn_rank.model_selection
+import sklearn_rank._tables.evaluate, sklearn_rank.io, sklearn_rank.model_selection
 """
 """What most of the programs import."""
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from numbers import Integral
 from typing import Any
 
 from sklearn_rank._evaluation.evaluate import evaluate_rows
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.entry_points import TABLE
+from sklearn_rank._misuse.evidence import Evidence, odd_ids
+from sklearn_rank._misuse.ids import findings_of_queries
+from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
+from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
 from sklearn_rank._tables.columns import (
     DATA_KINDS,
@@ -23,8 +29,10 @@ from sklearn_rank._tables.columns import (
     table_columns,
     table_with,
 )
-from sklearn_rank._tables.pieces import evaluate_pieces
+from sklearn_rank._tables.data_sets import iterate_batches
+from sklearn_rank._tables.parts import evaluate_parts, join_parts
 from sklearn_rank._tables.roles import rank_beside
+from sklearn_rank._tables.scattered_queries import Part, scattered_parts
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.docstring import with_arguments_of
@@ -149,7 +157,7 @@ def evaluate_table(
             raise ValueError(
                 f"The 'memory_limit' parameter must be a number of bytes, an int >= 1, or None. Got {echo(limit)}."
             )
-        return evaluate_pieces(data, specs, names, assume_grouped, int(limit), folder, chance, n_jobs)
+        return _evaluate_pieces(data, specs, names, assume_grouped, int(limit), folder, chance, n_jobs)
     return _of_memory(data, specs, names, of_pieces, chance, n_jobs)
 
 
@@ -192,3 +200,35 @@ def _refuse(data: Any, arguments: Mapping[str, Any], rule: str, kind: str) -> No
         raise TypeError(
             f"{first}=, {second}= and {third}= {rule}. Got {' and '.join(given)} with {kind}: {type(data).__name__}."
         )
+
+
+def _evaluate_pieces(
+    data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames, assume_grouped: bool, memory_limit: int,
+    folder: Any, chance: bool, n_jobs: int | None,
+) -> Evaluation:  # fmt: skip
+    """Result of rows that come in pieces, each a batch; see `evaluate_table`."""
+    asked = with_references(specs) if chance else specs
+    validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
+    stream = iterate_batches(data, names)
+    results, evidence = list[Evaluation](), Evidence()
+    with ExitStack() as stack:
+        if assume_grouped:
+            grouped = adjacent_queries(validator.validate(stream))
+            parts = evaluate_parts(grouped, NumberedRows.queries, asked, n_jobs, names.y_score)
+        else:
+            rows = validator.validate_scattered(stream)
+            scattered = scattered_parts(rows, lambda: validator.seen.n, memory_limit, folder, n_jobs)
+            # The traceback of an error would hold the file on disk.
+            stack.enter_context(closing(scattered))
+            parts = evaluate_parts(scattered, Part.queries, asked, n_jobs, names.y_score)
+        for part in parts:
+            results.append(part.evaluation)
+            evidence = evidence.joined(part.evidence)
+    # Until here a query is known by its number.
+    numbers, ids = [result.qid for result in results], validator.seen.ids()
+    evidence = evidence._replace(odd_ids=odd_ids(ids))
+    look_at_evidence(TABLE, [evidence], specs, name=names.y_score)
+    report(TABLE, validator.batches.findings())
+    result = join_parts(results, numbers, ids, validator.weight)
+    report(TABLE, findings_of_queries(result))
+    return result

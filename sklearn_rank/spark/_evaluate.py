@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,13 +24,21 @@ from sklearn_rank._tables.column_arguments import (
     refuse_other_types,
 )
 from sklearn_rank._tables.columns import read_column
-from sklearn_rank._tables.parts import result_from_columns
+from sklearn_rank._tables.parts import FIELDS, result_from_columns
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank.spark._shipping import Shipped
-from sklearn_rank.spark._table import check_frame, result_schema, table_schema
-from sklearn_rank.spark._worker import FINDINGS, evaluate_partition, result_columns, value_columns
+from sklearn_rank._utils.optional import import_optional
+from sklearn_rank._version import __version__
+from sklearn_rank.spark._worker import (
+    FINDINGS,
+    PARTS,
+    column_name,
+    evaluate_partition,
+    parts_name,
+    result_columns,
+    value_columns,
+)
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
@@ -109,7 +117,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     request = column_arguments(data, **columns)
     rows, (specs, names) = _prepared(data, request)
     computed = with_references(specs) if chance else specs
-    schema = result_schema(len(computed), rows.schema[names.qid].dataType, names.sample_weight is not None)
+    schema = _result_schema(len(computed), rows.schema[names.qid].dataType, names.sample_weight is not None)
     score_name = str(request.names.y_score)
     table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name).toArrow()
     if not len(table):
@@ -170,7 +178,7 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     +---+---+---+
     """
     rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
-    schema = table_schema(specs, rows.schema[names.qid].dataType, names.sample_weight is not None)
+    schema = _table_schema(specs, rows.schema[names.qid].dataType, names.sample_weight is not None)
     return _map(rows, names, specs, assume_grouped, value_columns, schema, None)
 
 
@@ -181,7 +189,7 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     """Check the schema; return the needed columns, and the request with their new names."""
     specs, names = request
     _refuse_order_of_rows(specs)
-    check_frame(data, "data")
+    _check_frame(data)
     refuse_missing_columns(names, data.columns)
     types = {field.name: field.dataType.simpleString() for field in data.schema.fields}
     refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
@@ -208,6 +216,16 @@ def _map(
         rows = rows.repartition(names.qid)
     worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name)
     return rows.sortWithinPartitions(names.qid).mapInArrow(Shipped(worker), schema)
+
+
+def _check_frame(data: Any) -> None:
+    """Raise TypeError if `data` is not a Spark DataFrame, classic or from Spark Connect."""
+    import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
+    if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
+        raise TypeError(
+            "data must be a Spark DataFrame; for data in memory use "
+            f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
+        )
 
 
 def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
@@ -237,3 +255,109 @@ def _selected(df: Any, names: ColumnNames) -> Any:
             column = (column + 0.0).cast(kind)
         columns.append(column.alias(new))
     return numbered.select(*columns)
+
+
+# --- columns of the results ----------------------------------------------------------------------------------
+
+
+def _result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
+    """Columns for an `Evaluation`."""
+    from pyspark.sql import types as T
+
+    fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_fingerprints", T.LongType())]
+    for i in range(n_metrics):
+        fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
+    if weighted:
+        fields.append(("weight", T.DoubleType()))
+    fields.append((FINDINGS, T.StringType()))
+    return T.StructType([T.StructField(name, kind) for name, kind in fields])
+
+
+def _table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool) -> Any:
+    """Columns of a table of values.
+
+    Raises
+    ------
+    ValueError
+        If two columns would have the same name.
+    """
+    from pyspark.sql import types as T
+
+    parts = T.StructType(
+        [T.StructField(name, T.BooleanType() if name == "defined" else T.DoubleType()) for name in PARTS]
+    )
+    fields: list[tuple[str, Any]] = [("qid", id_type)]
+    for name, spec in specs.items():
+        fields.append((column_name(name), T.DoubleType()))
+        if spec["average"] == "micro":
+            fields.append((parts_name(name), parts))
+    if weighted:
+        fields.append(("weight", T.DoubleType()))
+    names = [name.lower() for name, _ in fields]
+    for name, _ in fields:
+        if names.count(name.lower()) > 1:
+            raise ValueError(
+                "Columns of a table must have names that differ in more than case, dots and backticks; "
+                f"use metrics=dict(name=metric) to rename. Got {echo(name)} twice."
+            )
+    return T.StructType([T.StructField(name, kind) for name, kind in fields])
+
+
+# --- functions for the workers -------------------------------------------------------------------------------
+
+
+class Shipped:
+    """A function of batches; a worker checks its environment before it unpickles the function."""
+
+    def __init__(self, function: Callable[[Iterator[Any]], Iterator[Any]]) -> None:
+        self._function = function
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Result of the function."""
+        return self._function(batches)
+
+    def __reduce__(self) -> Any:
+        from pyspark import cloudpickle
+
+        here = {"sklearn_rank": __version__, "numpy": np.__version__, "pyarrow": None}
+        return _unpacker(), (cloudpickle.dumps(self._function), here)
+
+
+def _unpacker() -> Callable[..., Any]:
+    """Return the unpickling function for workers. It is nested, so that Spark sends it by value."""
+
+    def unpack(packed: bytes, needs: dict[str, str | None]) -> Any:
+        import importlib
+        import pickle
+        import sys
+
+        way = (
+            "Set PYSPARK_PYTHON (or spark.pyspark.python) to a Python that has it on every machine, or ship an "
+            "environment with spark.archives: docs/larger/spark.md has the commands."
+        )
+        for name, version in needs.items():
+            shown = name if version is None else f"{name} {version}"
+            try:
+                present = importlib.import_module(name).__version__
+            except ImportError as error:
+                raise ImportError(
+                    f"Workers of Spark need {shown}. Got a worker that cannot import it: {error}. Its Python is "
+                    f"{sys.executable}. {way}"
+                ) from None
+            # NumPy can read pickles of the same major version.
+            digits = 1 if name == "numpy" else None
+            if version is not None and present.split(".")[:digits] != version.split(".")[:digits]:
+                raise ImportError(
+                    f"Workers of Spark need {shown}, like the driver. Got {present} on a worker. Its Python is "
+                    f"{sys.executable}. {way}"
+                )
+        try:
+            return pickle.loads(packed)
+        except (ImportError, AttributeError) as error:
+            raise ImportError(
+                "Workers of Spark must be able to import the metric functions. Got a worker that cannot: "
+                f"{error}. Send their module by addPyFile or addArtifact(..., pyfile=True), or define them in the "
+                "script or notebook itself."
+            ) from None
+
+    return unpack

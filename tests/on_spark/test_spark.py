@@ -22,7 +22,7 @@ from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank.spark import evaluate as evaluate_on_spark
 from sklearn_rank.spark import per_query
-from sklearn_rank.spark._shipping import Shipped
+from sklearn_rank.spark._evaluate import Shipped
 from sklearn_rank.spark._worker import column_name, evaluate_partition
 
 pa = pytest.importorskip("pyarrow")
