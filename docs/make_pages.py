@@ -221,7 +221,8 @@ FACTS = {
     ),
     "ties": ties,
     "unretrieved": lambda metric: (
-        "Documents that were not retrieved are tied last." * metric.keeps_unretrieved
+        "Documents that were not retrieved are tied last, under every tie policy."
+        * metric.keeps_unretrieved
     ),
     "micro": lambda metric: (
         'Micro average: `average="micro"`.' if metric.supports_micro else "No micro average."

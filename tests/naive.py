@@ -8,18 +8,21 @@ import numpy as np
 
 
 def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
-    """Order, ends of tie blocks and starts of queries, by one sort with NumPy."""
+    """Order, ends of tie blocks and starts of queries, by one sort with NumPy.
+
+    Under other policies than the average, each row is a block, but for the rows that were not retrieved, in any order.
+    """
     query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     row = np.flatnonzero(keep_unretrieved | (score > -np.inf))
-    decides = np.nan_to_num(label, nan=-1e9) * {"best": -1, "worst": 1}.get(ties, 0)
+    decides = np.nan_to_num(label, nan=-1e9) * {"best": -1, "worst": 1}.get(ties, 0) * (score > -np.inf)
     row = row[np.lexsort((row, decides[row], -score[row].astype(float), query[row]))]
     above = np.roll(row, 1)
     starts_block = (query[row] != query[above]) | (score[row] != score[above])
+    if ties != "average":
+        starts_block |= score[row] > -np.inf
     starts_block[:1] = True
     place = np.arange(len(row)) - np.searchsorted(query[row], query[row])
-    kept = place < depth
-    if ties == "average":  # a block that starts above the cutoff is kept whole
-        kept = kept[np.flatnonzero(starts_block)[np.cumsum(starts_block) - 1]]
+    kept = (place < depth)[np.flatnonzero(starts_block)[np.cumsum(starts_block) - 1]]  # blocks are kept whole
     row, block = row[kept], np.cumsum(starts_block[kept])
     return row, np.searchsorted(block, block, side="right"), np.searchsorted(query[row], np.arange(len(indptr)))
 

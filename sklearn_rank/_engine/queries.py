@@ -179,18 +179,6 @@ class Queries(Data):
             score, DataSummary(has_unretrieved=self.summary.has_unretrieved, score_range=(0.0, 0.0))
         )
 
-    @property
-    def best_first(self) -> Queries:
-        """The same queries with the label as the score of all documents that have a rank; the others stay without."""
-        # A document without a judgment is not relevant, where it is not left out.
-        score = np.nan_to_num(self.label, nan=0.0)
-        seen = DataSummary(
-            has_unretrieved=self.summary.has_unretrieved, scores_are_whole=False,
-            score_range=(float(score.min(initial=0.0)), float(score.max(initial=0.0))),
-        )  # fmt: skip
-        score[np.isneginf(self.score)] = -np.inf
-        return self.with_scores(score, seen)
-
     def in_order(self) -> Self:
         """The same queries with rows in order."""
         return replace(super().in_order(), score=self.grouping.take(self.score))

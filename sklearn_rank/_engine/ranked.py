@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.kernels import agreement as agreement_kernels
 from sklearn_rank._engine.primitives import (
@@ -55,7 +55,8 @@ class Ranked:
 
     - **items** and **positions**, flat over all queries: `label`, `score`, `relevant`, `column` belong to items, `rank`
       to positions. With ``ties="average"`` the order of the items inside a tie block is arbitrary; the primitives take
-      their expectation over it.
+      their expectation over it. Documents that were not retrieved, if a metric ranks them, are a tie block under every
+      policy.
     - **queries**, shape (n_queries, 1): `n`, `n_relevant`.
     - **the curve**, shape (n_queries, n_cutoffs): `k` and what `cumsum` returns, the value that the metric has
       if every list stops at rank k.
@@ -269,12 +270,14 @@ class Ranked:
 
     @property
     def tied(self) -> bool:
-        """Whether ``ties="average"`` and some items down to the last cutoff are tied."""
+        """Whether some items down to the last cutoff are in a tie block of several."""
+        return bool((self._starts_pair & (self.rank <= self._cutoffs[-1])).any())
+
+    @property
+    def _starts_pair(self) -> NDArray[np.bool_]:
+        """Whether the item at each position is tied with the next one."""
         ends = self._order.rows.tie_ends
-        if ends is None:
-            return False
-        blocks = ends - np.arange(len(ends)) > 1
-        return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
+        return np.zeros(1, bool) if ends is None else ends - np.arange(len(ends)) > 1
 
     def queries(self, reader: str = "queries() of a formula") -> Iterator[tuple[Array, Array]]:
         """Copies of the labels and scores, query by query; slow, for plain functions."""
@@ -288,17 +291,28 @@ class Ranked:
         """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
         if self.tied:
             raise NoClosedForm(
-                f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
-                "Got ties='average' and equal scores."
+                f"{what} has no closed form for tied documents: "
+                + self._without_ties("ties='stable', 'worst' or 'best'")
             )
 
     def _refuse_ties_at_the_cutoff(self, what: str) -> None:
         """Raise ValueError if a list goes on below the cutoff, which it does only to the end of a tie block."""
         if self._order.goes_on_below(self._cutoffs[-1]):
             raise NoClosedForm(
-                f"{what} has no expectation over documents tied across the cutoff: use ties='stable', or whole lists "
-                "(has_cutoff=False of a formula, no k of a function). Got ties='average' and equal scores."
+                f"{what} has no expectation over documents tied across the cutoff: "
+                + self._without_ties(
+                    "ties='stable', or whole lists (has_cutoff=False of a formula, no k of a function)"
+                )
             )
+
+    def _without_ties(self, policies: str) -> str:
+        """What to use instead of ties: policies, which order retrieved documents; and what is tied."""
+        if (self._starts_pair & (self.score > -np.inf)).any():
+            return f"use {policies}. Got ties='average' and equal scores."
+        return (
+            "declare keeps_unretrieved=False, or give each document a score. "
+            "Got documents that were not retrieved (-inf), which are tied under every policy."
+        )
 
     def at_tie_end(self, x: Array) -> Array:
         """Value of `x` at the end of the tie block around each position."""

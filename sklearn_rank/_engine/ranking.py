@@ -163,11 +163,15 @@ class Ranking:
         ties: str = "average",
         keep_unretrieved: bool = False,
     ) -> Ranking:
-        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades."""
+        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades.
+
+        The policy is for retrieved documents. With `keep_unretrieved` the others (-inf) are the last tie block, because
+        no ranking orders them.
+        """
         grade, indptr = labels.grade, labels.indptr
         label = labels.label if grade is None and labels.label.ndim == 1 else None  # subtopics have no order
         n_rows, longest, ptr = len(score), order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
-        tie_end = np.empty(n_rows if ties == "average" else 0, dtype=np.int64)
+        tie_end = np.empty(n_rows if ties == "average" or keep_unretrieved else 0, dtype=np.int64)
         is_narrow = score.dtype == np.float32
         has_policy = label is not None or grade is not None or ties == "average"
         out_grade = None if grade is None else np.empty(n_rows, dtype=np.uint8)
@@ -495,12 +499,15 @@ def depth_of(specs: Sequence[Any]) -> int | None:
 
 
 def tied_across(queries: Queries | LazyQueries, spec: Any) -> NDArray[np.bool_]:
-    """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists.
+
+    Documents that were not retrieved have no scores.
+    """
     if isinstance(queries, LazyQueries):
         blocks = queries.for_each(lambda first, last, block: tied_across(block, spec), depth_of([spec]))
         return np.concatenate(blocks)
     depth = spec.depth
-    key = RankingKey.of(spec, queries)._replace(pointwise=False, ties="average")
+    key = RankingKey.of(spec, queries)._replace(pointwise=False, ties="average", keep_unretrieved=False)
 
     def find(first: int, last: int) -> NDArray[np.bool_]:
         ranking = rank_block(queries, first, last, key, depth)

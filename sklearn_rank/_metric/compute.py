@@ -229,11 +229,8 @@ class BoundMetrics:
 class MetricsInOrders:
     """Bound metrics with some in another order than by score, or adjusted for chance."""
 
-    def __init__(
-        self, specs: Sequence[MetricSpec], by_score: BoundMetrics, tied: BoundMetrics,
-        best: Mapping[int, BoundMetrics],
-    ) -> None:  # fmt: skip
-        self.specs, self._by_score, self._tied, self._best = specs, by_score, tied, best
+    def __init__(self, specs: Sequence[MetricSpec], by_score: BoundMetrics, tied: BoundMetrics) -> None:
+        self.specs, self._by_score, self._tied = specs, by_score, tied
         self._known: list[PerQuery] | None = None
 
     @classmethod
@@ -241,14 +238,8 @@ class MetricsInOrders:
         """Metrics bound to queries; for the pool see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
-        each = [(spec, order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
-        tied = [spec_in_order(spec, order) for spec, order in each]
-        best = {
-            i: BoundMetrics.of(queries, [spec.by_score], pool)
-            for i, (spec, order) in enumerate(each)
-            if order == "best" and spec.metric.keeps_unretrieved
-        }
-        return cls(specs, BoundMetrics.of(queries, by_score, pool), BoundMetrics.of(queries, tied, pool), best)
+        tied = [spec_in_order(spec, order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
+        return cls(specs, BoundMetrics.of(queries, by_score, pool), BoundMetrics.of(queries, tied, pool))
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""
@@ -274,11 +265,7 @@ class MetricsInOrders:
     def _of_ties(self, queries: Queries) -> list[PerQuery]:
         """Values of documents that are all tied, which no score changes as long as each document has a rank."""
         if queries.summary.has_unretrieved:
-            values = self._tied.compute(queries.all_tied)
-            # The best order of the documents that have a rank leaves the others tied.
-            for i, bound in self._best.items():
-                values[i] = replace(bound.compute(queries.best_first)[0], spec=values[i].spec)
-            return values
+            return self._tied.compute(queries.all_tied)
         if self._known is None:
             self._known = self._tied.compute(queries.all_tied)
         return self._known

@@ -83,7 +83,8 @@ def metric(
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
         - ``defines_ties=False``: True if ties are part of the definition, so that there is no keyword `ties`;
         - ``reads_scores=False``: True if the values of the scores count, not only their order;
-        - ``keeps_unretrieved=False``: True if documents that were not retrieved are ranked last and tied;
+        - ``keeps_unretrieved=False``: True if documents that were not retrieved are ranked last and tied, whatever the
+          tie policy;
         - ``reads_unjudged=False``: True if NaN labels differ from label 0, so that ``unjudged="nonrelevant"`` does not
           fill them;
         - ``pools_negative=False``: True if a negative label marks an unjudged document, so that ``unjudged="drop"``

@@ -65,7 +65,7 @@ def _properties(entry: Metric) -> str:
     undefined = f"Undefined for a query with {entry.undefined_when}." if entry.undefined_when else ""
     names = ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases))
     reads = " The whole list counts." * (not entry.has_cutoff)
-    reads += " Documents that were not retrieved are tied last." * entry.keeps_unretrieved
+    reads += " Documents that were not retrieved are tied last, under every tie policy." * entry.keeps_unretrieved
     return (
         f"Bounds: {low:g} to {high:g}; {better} is better. {undefined or 'Defined for every query.'} "
         f"Names: {names}.{reads}"

@@ -115,7 +115,8 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             *TIE_POLICIES,
             doc="""ties : {"average", "stable", "worst", "best"}, default="average"
     How to rank equal scores: the exact mean over all orders of the tied documents, the order of the input, lower
-    labels first, or higher labels first.""",
+    labels first, or higher labels first. The policy is for retrieved documents. A metric that ranks documents that were
+    not retrieved is the mean over their orders under every policy.""",
         ),
     ),
     "unjudged": (

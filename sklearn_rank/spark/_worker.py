@@ -95,7 +95,8 @@ def _in_one_order(rows: NumberedRows, n_jobs: int | None) -> Queries:
         return replace(queries, grouping=replace(grouping, order=order))
     if queries.summary.has_unjudged:
         label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
-    ranking = Ranking.by_score(Labels(label, grouping.indptr), score, ties="worst", keep_unretrieved=True)
+    score = np.maximum(score, np.finfo(score.dtype).min)  # labels order the documents that were not retrieved, too
+    ranking = Ranking.by_score(Labels(label, grouping.indptr), score, ties="worst")
     return replace(queries, grouping=replace(grouping, order=ranking.order))
 
 

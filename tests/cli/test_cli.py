@@ -64,6 +64,18 @@ def test_evaluate_command(files, cli):
     assert err.splitlines()[0] == first
 
 
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+def test_order_of_judged_lines_has_no_effect(files, cli, ties):
+    """a and c were retrieved, b and d not: 2.5 of 4 pairs, whichever lines come first; no scores are tied."""
+    (files / "run").write_text("301 Q0 a 1 2 t\n301 Q0 c 2 1 t\n")
+    lines = ["301 0 a 1\n", "301 0 b 1\n", "301 0 c 0\n", "301 0 d 0\n"]
+    for judged in (lines, lines[::-1], lines[1::2] + lines[::2]):
+        (files / "qrels").write_text("".join(judged))
+        out, err = cli("evaluate", "qrels", "run", "-m", "auc", "--ties", ties)
+        assert "0.6250" in out
+        assert "tied scores" not in err
+
+
 def test_standard_error_counts_missing_and_tied_documents(files, cli):
     """The counts come before the line about conventions."""
     (files / "qrels").write_text("301 0 a 1\n302 0 a 1\n302 0 b 0\n")

@@ -103,7 +103,7 @@ def check_ranking(score, label, indptr, depth, ties, keep_unretrieved):
     assert np.array_equal(ranking.ptr, ptr)
     assert np.array_equal(ranking.order, order)
     assert np.array_equal(ranking.label, label[order], equal_nan=True)
-    if ties != "average" or np.array_equal(tie_end, np.arange(len(order)) + 1):
+    if np.array_equal(tie_end, np.arange(len(order)) + 1):
         assert ranking.tie_end is None
     else:
         assert np.array_equal(ranking.tie_ends, tie_end)

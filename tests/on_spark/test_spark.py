@@ -53,6 +53,14 @@ def test_the_order_that_a_worker_takes(keywords):
         np.testing.assert_array_equal(found[name].to_numpy(), values)
 
 
+@pytest.mark.parametrize("ties", ["average", "worst", "best"])
+def test_spark_averages_documents_that_were_not_retrieved(spark, ties):
+    """a is before c and d, c is before b, and b before d in half of the orders: 2.5 of 4 pairs."""
+    rows = [("a", 1, 2.0), ("b", 1, -np.inf), ("c", 0, 1.0), ("d", 0, -np.inf)]
+    df = spark.createDataFrame([(label, score, "q") for _, label, score in rows], "label int, score double, qid string")
+    assert evaluate_on_spark(df, metrics=["auc", "opa"], ties=ties).mean() == {"auc": 0.625, "opa": 0.625}
+
+
 def test_same_bits_each_time(spark):
     df = spark.createDataFrame(table_of(make(tied=True)))
     runs = [per_query(df.orderBy("label", "score", ascending=up), metrics=NAMES) for up in (True, False)]

@@ -166,11 +166,14 @@ def or_lowest(label):
 
 
 def blocks_of(documents, *, keep_unretrieved):
-    """Labels of the documents of each score, best first, higher keys first; and labels of unretrieved documents."""
-    ranked = [d for d in documents if keep_unretrieved or d[1] > -inf]
-    missing = [label for label, score, _ in documents if not keep_unretrieved and score == -inf]
-    ranked.sort(key=lambda d: (-d[1], -d[2]))
-    return [[label for label, *_ in block] for _, block in groupby(ranked, key=lambda d: d[1])], missing
+    """Labels of the documents of each score, best first, higher keys first; and labels of unretrieved documents.
+
+    Unretrieved documents that are kept are the last block: a tie policy is for the blocks before it.
+    """
+    ranked = sorted([d for d in documents if d[1] > -inf], key=lambda d: (-d[1], -d[2]))
+    missing = [label for label, score, _ in documents if score == -inf]
+    blocks = [[label for label, *_ in block] for _, block in groupby(ranked, key=lambda d: d[1])]
+    return (blocks, [], missing) if keep_unretrieved else (blocks, missing, [])
 
 
 def arrangements(block):
@@ -193,12 +196,22 @@ def n_arrangements(block):
     return factorial(len(block)) // prod(map(factorial, Counter(map(repr, block)).values()))
 
 
-def orders(blocks, ties):
-    """Orders that a policy allows, equally likely."""
-    if ties == "stable":
-        return [[y for block in blocks for y in block]]
+def by_policy(blocks, ties):
+    """Blocks as a policy leaves them: the average does, and others leave none with several documents."""
     if ties in ("worst", "best"):
-        return [[y for block in blocks for y in sorted(block, key=or_lowest, reverse=ties == "best")]]
+        blocks = [sorted(block, key=or_lowest, reverse=ties == "best") for block in blocks]
+    return blocks if ties == "average" else [[y] for block in blocks for y in block]
+
+
+def scored(blocks, last):
+    """Labels, and scores that leave just these blocks."""
+    labels = [y for block in [*blocks, last] for y in block]
+    return labels, [-float(i) for i, block in enumerate(blocks) for _ in block] + [-inf] * len(last)
+
+
+def orders(blocks, last, ties):
+    """Orders that a policy allows, equally likely; the documents of the last block have any order."""
+    blocks = [*by_policy(blocks, ties), last]
     if prod(map(n_arrangements, blocks)) > MANY:
         raise TooManyOrdersError
     return [[y for block in choice for y in block] for choice in product(*map(arrangements, blocks))]
@@ -209,26 +222,24 @@ def of_query(call, s, documents):
     metric, own = REGISTRY[call.name], {word: value for word, value in s.items() if word not in DEFAULTS}
     own["min_relevance"] = s["min_relevance"]
     labels, scores = [d[0] for d in documents], [d[1] for d in documents]
-    blocks, missing = blocks_of(documents, keep_unretrieved=metric.keeps_unretrieved)
+    blocks, missing, last = blocks_of(documents, keep_unretrieved=metric.keeps_unretrieved)
     refuse_tied(call, s, blocks)
     straight = s.get("tied_curve") == "straight" and s.get("max_fpr") is not None
-    whole = (
-        {
-            "map": precision_at_thresholds if s.get("precision_at") == "threshold" else None,
-            "auc": straight_auc if straight else None,
-        }.get(call.name)
-        if s["ties"] == "average"
-        else None
-    )
+    whole = {
+        "map": precision_at_thresholds if s.get("precision_at") == "threshold" and s["ties"] == "average" else None,
+        "auc": straight_auc if straight else None,
+    }.get(call.name)
+    if whole is straight_auc:
+        labels, scores = scored(by_policy(blocks, s["ties"]), last)
     if whole and s.get("denominator") != "retrieved_relevant":
         values = [whole(labels, scores, k=k, **own) for k in cutoffs(call)]
     elif call.name in ORACLES_OF_SCORES:
         values = [ORACLES_OF_SCORES[call.name](labels, scores, **own)]
         return [(values[0], denominator(call, s, labels, [], None, score=scores, **own))]
     else:
-        allowed = orders(blocks, s["ties"])
+        allowed = orders(blocks, last, s["ties"])
         values = [mean_of([ORACLES[call.name](order, missing, k, **own) for order in allowed]) for k in cutoffs(call)]
-    order = [y for block in blocks for y in block]
+    order = [y for block in [*blocks, last] for y in block]
     return [(v, denominator(call, s, order, missing, k, **own)) for v, k in zip(values, cutoffs(call), strict=True)]
 
 

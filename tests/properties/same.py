@@ -365,9 +365,7 @@ def runs(rng, base):
     some = {q for q, _, s in base.data.rows if s > -inf}
     if base.several or base.data.keys is not None or some != {*base.data.queries}:
         return
-    # Unretrieved documents come after the run, so their row numbers change.
-    plain = base.only(lambda call, s: not (s["ties"] == "stable" and REGISTRY[call.name].keeps_unretrieved))
-    if not plain.calls or any(isnan(y) for y in base.data.labels):
+    if any(isnan(y) for y in base.data.labels):
         return
     judgments, run = {}, {}
     for i, (query, label, score) in enumerate(base.data.rows):
@@ -378,12 +376,12 @@ def runs(rng, base):
     data = join(judgments, run, negative="keep")
     by_row = None if weights is None else [weights[query] for query in np.asarray(data.qid).tolist()]
     rows = {"y_true": data.y_true, "y_score": data.y_score, "qid": data.qid, "sample_weight": by_row}
-    yield result_of(plain, evaluate(**rows, metrics=plain.metrics), exact=False)
+    yield result_of(base, evaluate(**rows, metrics=base.metrics), exact=False)
     # Of runs negative labels are not judged, and trec_eval's convention has another order of ties.
-    of_trec_eval = [parse_metric(name)["convention"] in BY_DOCUMENT_ID for name in plain.metrics.values()]
+    of_trec_eval = [parse_metric(name)["convention"] in BY_DOCUMENT_ID for name in base.metrics.values()]
     if not any(of_trec_eval) and all(label >= 0 for _, label, _ in base.data.rows):
-        found = evaluate_run(judgments, run, metrics=plain.metrics, sample_weight=weights, unjudged=None)
-        yield result_of(plain, found, exact=False)
+        found = evaluate_run(judgments, run, metrics=base.metrics, sample_weight=weights, unjudged=None)
+        yield result_of(base, found, exact=False)
 
 
 def matrices(rng, base):
@@ -425,8 +423,7 @@ def sparse(rng, base):
         return
     if any(isnan(y) for y in base.data.labels) or max(map(len, base.data.queries.values())) == 1:
         return
-    plain = base.only(lambda call, s: not (s["ties"] == "stable" and REGISTRY[call.name].keeps_unretrieved))
-    plain = plain.only(lambda call, s: not REGISTRY[call.name].pointwise and takes_zero(call, s) and closed(call, s))
+    plain = base.only(lambda call, s: not REGISTRY[call.name].pointwise and takes_zero(call, s) and closed(call, s))
     if not plain.calls:
         return
     queries, longest = [*base.data.queries.items()], max(map(len, base.data.queries.values()))

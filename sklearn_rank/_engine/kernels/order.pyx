@@ -49,7 +49,7 @@ cdef struct ranking_t:
     const uint8_t* grade
     uint8_t* out                # OUT, the grades at the positions
     int64_t* order              # OUT
-    int64_t* tie_end            # OUT, NULL until a tie is seen, under the average policy
+    int64_t* tie_end            # OUT, NULL until a tie is seen that the policy does not break
     int64_t* ends               # what it is then
     bint only_grades            # are read
 
@@ -62,10 +62,11 @@ cpdef bint rank_queries(
 ) except -1:
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
-    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
-    where a tie block starts, a single item being one, and only if a query has ties. `order` may be None. Scores are
-    `narrow_score` if `score` is None. Labels are read under the policies worst and best alone, and not if there are
-    grades, which rows and positions have. `memory` is as long as `memory_for` says.
+    Under the average policy a list goes on to the end of the tie block that holds rank `depth`. Rows that were not
+    retrieved (-inf), if kept, are one tie block under every policy. `tie_end` is written where a tie block starts, a
+    single item being one, and only if a query has ties. `order` may be None. Scores are `narrow_score` if `score` is
+    None. Labels are read under the policies worst and best alone, and not if there are grades, which rows and positions
+    have. `memory` is as long as `memory_for` says.
 
     If `only_grades` are read, and each row has a rank, ties of rows of grade 0 with each other may not be written.
     """
@@ -96,7 +97,7 @@ cpdef bint rank_queries(
 cdef int _rank_all(const score_t* score, ranking_t* job, work_t* work) except -1 nogil:
     """Rank one query after the other, in the way that is the fastest for each."""
     cdef int64_t q = 0, i, n, start, offset, steps = 0
-    cdef bint by_label = job.ties == WORST or job.ties == BEST
+    cdef bint is_low, by_label = job.ties == WORST or job.ties == BEST
     while q < job.n:
         if job.indptr[q + 1] - job.indptr[q] <= MOST_COUNTED:
             q = _rank_by_counting(score, job, q)
@@ -108,13 +109,16 @@ cdef int _rank_all(const score_t* score, ranking_t* job, work_t* work) except -1
         start, offset = job.indptr[q], job.ptr[q]
         n = job.indptr[q + 1] - start
         fetch_ahead(score + start, n * sizeof(score_t))
+        is_low = n > 0 and job.bar == -INFINITY and score[start] == -INFINITY  # read once: other threads may write
         # Equal scores are in order as they stand.
-        if not by_label and _is_one_block(score + start, n, job.bar):
-            if job.ties == AVERAGE:
+        if (is_low or not by_label) and _is_one_block(score + start, n, job.bar):
+            if is_low or job.ties == AVERAGE:
                 _begin_ties(job, q)
                 job.tie_end[offset] = offset + n
             else:
                 n = min(job.depth, n)
+                if job.tie_end != NULL:
+                    job.tie_end[offset] = NO_TIES
             for i in range(n if job.order != NULL else 0):
                 job.order[offset + i] = start + i
             if job.grade != NULL:
@@ -124,6 +128,9 @@ cdef int _rank_all(const score_t* score, ranking_t* job, work_t* work) except -1
             if job.ties == AVERAGE and _are_any_equal(work.key, n):
                 _begin_ties(job, q)
                 _mark_ties(work.key, n, offset, job.tie_end)
+            elif job.ties != AVERAGE and n > 1 and work.key[n - 2] == -INFINITY:
+                _begin_ties(job, q)
+                _mark_unretrieved(work.key, n, offset, job.tie_end)
             elif job.tie_end != NULL and n > 0:
                 job.tie_end[offset] = NO_TIES
             for i in range(n if job.order != NULL else 0):
@@ -153,18 +160,20 @@ cdef int64_t _rank_query(
         for i in range(n_chosen):
             work.place[i] = work.item[work.place[i]]
     n_kept = min(depth, n_chosen)
-    while ties != STABLE and n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
+    while n_kept < n_chosen and work.key[n_kept] == work.key[n_kept - 1]:
+        if ties == STABLE and work.key[n_kept] > -INFINITY:
+            break
         n_kept += 1
     if ties == AVERAGE or ties == STABLE:
         return n_kept
     _order_ties(label, grade, start, ties == BEST, n_kept, work, steps)
-    return min(n_kept, depth)
+    return n_kept if n_kept > 0 and work.key[n_kept - 1] == -INFINITY else min(n_kept, depth)
 
 
 cdef int _order_ties(
     const double* label, const uint8_t* grade, int64_t start, bint best_first, int64_t n, work_t* work, int64_t* steps,
 ) except -1 nogil:
-    """Inside each tie block, sort by grade if there are grades, else by label; no label (NaN) is the lowest."""
+    """Inside each tie block of scores, sort by grade if there are grades, else by label; NaN is the lowest label."""
     cdef int64_t i, begin = 0, end, sign = 1 if best_first else -1
     cdef double y
     cdef double* key = work.chosen
@@ -176,7 +185,7 @@ cdef int _order_ties(
         end = begin + 1
         while end < n and work.key[end] == work.key[begin]:
             end += 1
-        if end - begin > 1:
+        if end - begin > 1 and work.key[begin] > -INFINITY:
             for i in range(begin, end):
                 y = grade[work.place[i]] if grade != NULL else label[work.place[i]]
                 key[i - begin] = sign * (y if y == y else -INFINITY)
@@ -307,6 +316,15 @@ cdef void _mark_ties(const double* key, int64_t n, int64_t offset, int64_t* tie_
     tie_end[start] = offset + n
 
 
+cdef void _mark_unretrieved(const double* key, int64_t n, int64_t offset, int64_t* tie_end) noexcept nogil:
+    """Write that the rows that were not retrieved, the last ones of a query, are its only tie block."""
+    cdef int64_t i = 0
+    while key[i] > -INFINITY:
+        tie_end[offset + i] = offset + i + 1
+        i += 1
+    tie_end[offset + i] = offset + n
+
+
 cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
     """Whether any of sorted keys are equal, which are not all above the next one; the first of many tied ones tell."""
     cdef two_counts above
@@ -340,7 +358,7 @@ cdef int64_t _rank_by_counting(const score_t* score, ranking_t* job, int64_t q) 
     """Write rows and grades of queries of 1 to 40 rows from `q` on, highest score first.
 
     Return the first query that it cannot rank: an empty or longer query, a score below the bar, ties that labels
-    break, or all scores equal.
+    break or that may be of rows that were not retrieved, or all scores equal.
     """
     cdef int64_t n
     cdef bint two
@@ -412,7 +430,7 @@ cdef inline bint _rank_two(const score_t* score, ranking_t* job, int64_t q, int6
 cdef inline bint _rank_one(const score_t* score, ranking_t* job, int64_t q, int64_t n) noexcept nogil:
     """Rank one query of 1 to 40 rows, which may be tied; return False if it cannot.
 
-    It cannot if all scores are equal, one is below the bar, or labels break ties.
+    It cannot if all scores are equal, one is below the bar, labels break ties, or only some ties are broken.
     """
     cdef double[COUNTED_MEMORY] x
     cdef int64_t[COUNTED_MEMORY] place
@@ -426,7 +444,7 @@ cdef inline bint _rank_one(const score_t* score, ranking_t* job, int64_t q, int6
     if n_before == n * (n - 1) // 2:
         if job.tie_end != NULL:
             job.tie_end[offset] = NO_TIES
-    elif n_before < 0 or job.ties == WORST or job.ties == BEST:
+    elif n_before < 0 or job.ties == WORST or job.ties == BEST or (job.ties == STABLE and job.bar == -INFINITY):
         return False
     else:
         n_kept = _place_ties(job, q, n, place)
