@@ -62,7 +62,7 @@ OF_PAGES = {
     "decide/compare#clusters": ("clusters",),
     "decide/compare#weights": ("weights of queries", "macro average over data sets"),
     "decide/compare#success-rates": ("success rate",),
-    "decide/formulas": ("t test", "randomization test", "Wilcoxon", "Holm", "Tukey"),
+    "decide/formulas": ("t test", "randomization test", "Wilcoxon", "Holm"),
     "decide/golden_set": ("golden set", "power", "sample size", "minimal detectable difference"),
     "decide/measured": ("type I error", "false positives"),
     "decide/measured#intervals": ("coverage", "coverage of intervals"),

@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
     _add_data(sub, METRICS_BY_DEFAULT[:1])
     sub.add_argument("--test", choices=STATISTICAL_TESTS, default="t", help="statistical test (default: paired t)")
     sub.add_argument(
-        "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
+        "--correction", choices=["holm", "bonferroni", "bh", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
     sub.add_argument("--baseline", action="append", metavar="OLD",

@@ -795,7 +795,7 @@ def _check_saved(
         raise ValueError("results and failures must be of the models")
     if any([m["name"] for m in part(result, "metrics", list)] != metrics for result in results.values()):
         raise ValueError("results must have the same metrics")
-    check_plan("Comparison", test=part(words, "test", str), correction=words["correction"], baseline=words["baseline"])
+    check_plan("Comparison", test=part(words, "test", str), correction=words["correction"])
     n_models = len(models) if n_queries else 0
     arrays.check("fold_means", (n_models, len(metrics), len(n_queries)), "f")
     arrays.check("fit_time", (n_models, len(n_queries)), "f")

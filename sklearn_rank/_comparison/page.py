@@ -32,7 +32,7 @@ TEST_WORDS = {
     "bootstrap": "bootstrap test", "welch": "Welch's t-test", "mannwhitney": "Mann-Whitney test",
     "permutation": "permutation test",
 }  # fmt: skip
-CORRECTION_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "tukey": "Tukey"}
+CORRECTION_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg"}
 
 
 def content_of_comparison(comparison: Any, options: Options) -> Content:

@@ -30,7 +30,7 @@ TEST_NAMES = {
     "mannwhitney": "Mann-Whitney test",
     "permutation": "permutation test",
 }
-CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "tukey": "Tukey"}
+CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg"}
 BETTER, WORSE = "†", "‡"
 LATEX_MARKS = {BETTER: r"$\dagger$", WORSE: r"$\ddagger$"}
 NO_MEAN = "--"

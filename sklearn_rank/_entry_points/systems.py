@@ -337,7 +337,7 @@ def _check_names(systems: Mapping[Any, Any]) -> None:
 def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:
     """Check and return baseline, test and correction."""
     chosen = known_baseline(baseline, systems)
-    check_plan("compare_systems", test=test, correction=correction, baseline=chosen)
+    check_plan("compare_systems", test=test, correction=correction)
     return {"baseline": chosen, "test": test, "correction": correction}
 
 

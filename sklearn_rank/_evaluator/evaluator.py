@@ -316,7 +316,7 @@ class RankingEvaluator:
             for name, models in models_of.items()
             for run, model in zip(names_of_runs(name, len(models)), models, strict=True)
         }
-        check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
+        check_plan("RankingEvaluator", test=self.test, correction=self.correction)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {echo(name)}", must_predict=self._kind.must_predict)
         report(COMPARE, models_twice(estimators), self.on_misuse)

@@ -263,7 +263,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
             )
             raise ValueError(f"A difference needs a dict of two systems, by name. Got {got}.")
         baseline = baseline_in(results, baseline)
-        check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
+        check_plan("DifferenceDisplay", test=test, correction=correction)
         options = {"test": test, "confidence_level": confidence_level}
         others = [name for name in results if name != baseline]
         displays = {
@@ -332,7 +332,7 @@ def _correct(
     note = in_words(options["test"], correction)
     for (name, before), pvalue in zip(tested.items(), pvalues, strict=True):
         display = displays[name]
-        level = corrected_level(options["confidence_level"], before, pvalue, len(tested))
+        level = corrected_level(options["confidence_level"], before, pvalue)
         if level > options["confidence_level"]:
             note = f"{in_words(options['test'], correction)}, intervals {CORRECTED_LEVEL}"
             a, b = (results[system] for system in (name, display.names[1]))

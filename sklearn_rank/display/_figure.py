@@ -312,7 +312,7 @@ def test_in_words(test: str) -> str:
 
 def in_words(test: str, correction: str | None) -> str:
     """Name of a test and its correction: "t test, Holm-corrected"."""
-    return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
+    return f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
 
 
 def pvalue_text(pvalue: float) -> str:

@@ -43,7 +43,7 @@ RULES = {
     "replace_undefined_by": Constraint(
         "a finite number, nan or None", lambda v: v is None or (_is_missing(v) and v != "raise"), ""
     ),
-    "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
+    "correction": one_of(None, "holm", "bonferroni", "bh", doc=""),
     "greater_is_better": Constraint("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "method": one_of(*METHODS, doc=""),
     "std": Constraint("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),

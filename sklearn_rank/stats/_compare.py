@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -141,9 +141,8 @@ def check_test(function_name: str, test: Any) -> None:
 def paired_test(
     systems: Sequence[str], pairs: Sequence[tuple[str, str]], aligned: Aligned, options: ComparisonOptions, *,
     correction: str | None = None, baseline: str | None = None,
-    adjust: Callable[[Sequence[PairRow]], Array] | None = None,
 ) -> PairedTest:  # fmt: skip
-    """Test pairs of the aligned systems; `adjust` computes the corrected p-values of their rows."""
+    """Test pairs of the aligned systems."""
     values = dict(zip(systems, aligned.values, strict=True))
     samples = [sample_of_pair(values[a], values[b], options, aligned) for a, b in pairs]
     means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
@@ -151,7 +150,7 @@ def paired_test(
         row_of(a, b, sample, options, aligned, means=(means[a], means[b]) if isinstance(sample, Paired) else None)
         for (a, b), sample in zip(pairs, samples, strict=True)
     ]
-    p = adjusted([row.pvalue for row in rows], correction) if adjust is None else adjust(rows).tolist()
+    p = adjusted([row.pvalue for row in rows], correction)
     return PairedTest(
         **common_to_rows(aligned, options),
         correction=correction, baseline=baseline, judged=aligned.judged,
@@ -218,23 +217,21 @@ def corrected_rows(
     options: ComparisonOptions, aligned: Aligned,
 ) -> tuple[PairRow, ...]:  # fmt: skip
     """The rows with corrected p-values and with intervals at the same level."""
-    n_tests = sum(sample is not None for sample in samples)
     return tuple(
         replace(
             row, corrected_pvalue=p,
             corrected_interval=row.confidence_interval if sample is None
-            else _corrected_interval(row, sample, p, n_tests, options, aligned),
+            else _corrected_interval(row, sample, p, options, aligned),
         )
         for row, sample, p in zip(rows, samples, pvalues, strict=True)
     )  # fmt: skip
 
 
 def _corrected_interval(
-    row: PairRow, sample: Paired | Unpaired, corrected: float, n_tests: int, options: ComparisonOptions,
-    aligned: Aligned,
+    row: PairRow, sample: Paired | Unpaired, corrected: float, options: ComparisonOptions, aligned: Aligned
 ) -> Interval:  # fmt: skip
     """Interval of a pair with a corrected p: 1 - level shrinks by the factor by which p grows."""
-    level = corrected_level(options.confidence_level, row.pvalue, corrected, n_tests)
+    level = corrected_level(options.confidence_level, row.pvalue, corrected)
     if level == options.confidence_level:
         return row.confidence_interval
     if options.test == "bootstrap" and (drawn := run_test(sample, replace(options, confidence_level=level)).interval):
@@ -245,11 +242,9 @@ def _corrected_interval(
     )[1]  # fmt: skip
 
 
-def corrected_level(level: float, pvalue: float, corrected: float, n_tests: int) -> float:
+def corrected_level(level: float, pvalue: float, corrected: float) -> float:
     """Level of an interval that belongs to a corrected p-value."""
-    if corrected <= pvalue:
-        return level
-    return 1 - (1 - level) * (pvalue / corrected if pvalue > 0 else 1 / n_tests)
+    return level if corrected <= pvalue else 1 - (1 - level) * (pvalue / corrected)
 
 
 def counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
@@ -16,14 +13,12 @@ from sklearn_rank._misuse.nothing import without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import check_options, check_test, paired_test
-from sklearn_rank.stats._corrections import tukey
-from sklearn_rank.stats._paired_test import PairedTest, PairRow
-from sklearn_rank.stats._samples import sums_by_cluster
-from sklearn_rank.stats._significance import TESTS, ComparisonOptions
+from sklearn_rank.stats._paired_test import PairedTest
+from sklearn_rank.stats._significance import ComparisonOptions
 from sklearn_rank.stats._weights import WeightLike
 
 
@@ -59,13 +54,12 @@ def compare_all(
         Name of the system to compare all others with. None: all pairs.
     test : str, default="t"
         As in `compare`.
-    correction : {"holm", "bonferroni", "bh", "tukey"} or None, default="holm"
-        "bh" is Benjamini-Hochberg. "tukey" is a randomized Tukey's HSD test for all pairs, blocked by query, which
-        replaces the p-values of the test.
+    correction : {"holm", "bonferroni", "bh"} or None, default="holm"
+        Of the p-values for the number of pairs. "bh" is Benjamini-Hochberg.
     clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
-        As in `compare`. Tukey's HSD moves the values of a whole cluster together.
+        As in `compare`.
     weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
-        As in `compare`. Tukey's HSD moves the weighted values.
+        As in `compare`.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         As in `compare`.
     confidence_level : float, default=0.95
@@ -75,7 +69,7 @@ def compare_all(
     greater_is_better : bool, default=None
         As in `compare`.
     n_resamples : int, default=9999
-        As in `compare`; Tukey's HSD draws the same number.
+        As in `compare`.
     random_state : int, RandomState, Generator or None, default=None
         Source of the resamples.
 
@@ -113,7 +107,7 @@ def compare_all(
     options = ComparisonOptions(
         test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
     )
-    check_plan("compare_all", test=test, correction=correction, alternative=alternative, baseline=baseline)
+    check_plan("compare_all", test=test, correction=correction, alternative=alternative)
     check_options("compare_all", options)
     if not isinstance(results, Mapping) or len(results) < 2:
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
@@ -124,34 +118,10 @@ def compare_all(
     report(STATISTICS, aligned.findings)
     names = [*results]
     pairs = [*combinations(names, 2)] if baseline is None else [(name, baseline) for name in names if name != baseline]
-
-    def by_tukey(rows: Sequence[PairRow]) -> Array:
-        sums, total = aligned.values, float(len(aligned.values[0]))
-        if aligned.weight is not None:
-            sums, total = [aligned.weight * x for x in sums], math.fsum(aligned.weight)
-        if aligned.cluster is not None:
-            sums = [sums_by_cluster(x, aligned.cluster)[0] for x in sums]
-        differences = np.array([row.difference for row in rows])
-        return tukey(np.column_stack(sums), differences * total, n_resamples, random_state)
-
-    adjust = by_tukey if correction == "tukey" else None
-    return paired_test(names, pairs, aligned, options, correction=correction, baseline=baseline, adjust=adjust)
+    return paired_test(names, pairs, aligned, options, correction=correction, baseline=baseline)
 
 
-def check_plan(
-    function_name: str, *, test: Any, correction: Any, alternative: Any = "two-sided", baseline: str | None = None
-) -> None:
-    """Refuse an unknown test or correction, and those that do not go together.
-
-    Raises
-    ------
-    ValueError
-        If a word is unknown, or Tukey's correction is not for all pairs of the same queries.
-    """
+def check_plan(function_name: str, *, test: Any, correction: Any, alternative: Any = "two-sided") -> None:
+    """Refuse an unknown test, correction or alternative."""
     check_test(function_name, test)
     check_arguments(function_name, alternative=alternative, correction=correction)
-    if correction == "tukey" and not (TESTS[test].paired and baseline is None and alternative == "two-sided"):
-        raise ValueError(
-            "correction='tukey' is for all pairs, two-sided, on the same queries. "
-            f"Got test={echo(test)}, alternative={echo(alternative)}, baseline={echo(baseline)}."
-        )

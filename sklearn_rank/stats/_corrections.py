@@ -10,8 +10,7 @@ from scipy import stats
 
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.typing import Array, RandomState
-from sklearn_rank.stats import _resampling
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import check_arguments, numbers
 
 
@@ -47,8 +46,6 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     p = numbers(pvalues, "pvalues", "adjust_pvalues", squared=False)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {echo(pvalues)} instead.")
-    if correction == "tukey":
-        raise ValueError("Tukey's test needs values per query, not p-values: use compare_all. Got correction='tukey'.")
     if correction == "bonferroni":
         return np.minimum(p * len(p), 1.0)
     if correction == "bh" and len(p):
@@ -67,16 +64,3 @@ def adjusted(pvalues: Sequence[float], correction: str | None) -> list[float]:
     known = ~np.isnan(p)
     p[known] = adjust_pvalues(p[known], correction)
     return p.tolist()
-
-
-def tukey(values: Array, differences: Array, n_resamples: int, random_state: RandomState) -> Array:
-    """P-value of each difference of sums by Tukey's HSD, blocked by query and randomized.
-
-    Each difference is compared with the null distribution of the range of sums. For this the values of each query, or
-    the sums of each cluster, change places at random.
-    """
-    ranges = _resampling.ranges_within_queries(values, n_resamples, random_state)
-    ranges = np.sort(ranges if len(ranges) else np.zeros(n_resamples))
-    reach = _resampling.EQUAL_WITHIN * np.abs(values).sum()
-    as_large = len(ranges) - np.searchsorted(ranges, np.abs(differences) - reach)
-    return np.asarray((as_large + 1) / (len(ranges) + 1))

@@ -63,19 +63,6 @@ def partitions(values: Array, k: int, n_resamples: int, random_state: RandomStat
     return np.fromiter(drawn, np.float64, n_resamples), False
 
 
-def ranges_within_queries(values: Array, n_resamples: int, random_state: RandomState) -> Array:
-    """Range of the systems' sums after shuffling the values of each query (row) among the systems."""
-    values = np.sort(values, axis=1)
-    # Queries with equal values add the same to every system.
-    values = values[values[:, 0] < values[:, -1]]
-    values = values[np.lexsort(values.T)]
-    rng, ranges = generator(random_state), [np.empty(0)]
-    for block in _blocks(n_resamples, values.size):
-        dealt = rng.permuted(np.broadcast_to(values, (block, *values.shape)), axis=2)
-        ranges.append(np.ptp(dealt.sum(axis=1), axis=1))
-    return np.concatenate(ranges)
-
-
 def tail(null: Array, observed: float, alternative: str, *, exact: bool, scale: float) -> float:
     """Share of the null distribution at least as extreme as `observed`; for random resamples it counts as one of them.
 

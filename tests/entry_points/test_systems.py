@@ -342,7 +342,7 @@ def test_unlike_results_are_refused(rows, what, message):
     [
         ({"baseline": "bets"}, ValueError, r"models, \['old', 'new', 'best'\]. Got 'bets'. Did you mean 'best'\?"),
         ({"test": "tt"}, ValueError, "'test' parameter of compare_systems must be"),
-        ({"correction": "tukey"}, ValueError, "correction='tukey' is for all pairs"),
+        ({"correction": "tukey"}, ValueError, "must be None, 'holm', 'bonferroni' or 'bh'"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
         ({"groups": 1}, TypeError, "compare_systems has no keyword 'groups'. qid= is the query of each row"),
         ({"qid": None}, ValueError, "pass qid="),

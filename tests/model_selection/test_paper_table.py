@@ -150,9 +150,7 @@ def test_the_note_has_the_number_of_queries():
 
 def test_every_test_and_correction_has_a_text():
     assert TEST_NAMES.keys() == TESTS.keys()
-    assert {*CORRECTION_NAMES, None} == {
-        c for c in (None, "holm", "bonferroni", "bh", "tukey") if RULES["correction"].accepts(c)
-    }
+    assert all(map(RULES["correction"].accepts, CORRECTION_NAMES))
 
 
 def test_level_and_digits():

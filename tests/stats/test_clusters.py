@@ -211,18 +211,12 @@ def test_named_queries_need_clusters_by_name():
         compare(x, 0 * x, clusters=cluster[1:])
 
 
-@pytest.mark.parametrize("correction", ["holm", "tukey"])
-def test_compare_all_with_clusters(correction):
+def test_compare_all_with_clusters():
     x, cluster = clustered()
     rng = np.random.default_rng(5)
     values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
-    got = compare_all(values, correction=correction, clusters=cluster, random_state=0, n_resamples=499)
+    got = compare_all(values, clusters=cluster)
     assert got["a", "b"].pvalue == compare(x, 0 * x, clusters=cluster).pvalue
-    if correction == "tukey":  # as for independent queries with the sum of each cluster as value
-        sums = {name: np.bincount(cluster, v) for name, v in values.items()}
-        expected = compare_all(sums, correction=correction, random_state=0, n_resamples=499)
-        for pair in got.pairs:
-            assert got[pair].corrected_pvalue == pytest.approx(expected[pair].corrected_pvalue)
 
 
 def test_false_positives_with_clusters(error_rates):  # noqa: F811, the fixture
