@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sklearn
@@ -31,7 +31,6 @@ from sklearn_rank._misuse.check import ON_MISUSE, report
 from sklearn_rank._misuse.entry_points import RANKER
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._misuse.rows import look_at_evidence
-from sklearn_rank._ranker.callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
 from sklearn_rank._ranker.early_stopping import (
     OnRound,
     best_of,
@@ -76,6 +75,8 @@ from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller, warn_caller
 
+FitMethod = TypeVar("FitMethod", bound=Callable[..., Any])
+
 DEFAULT_METRIC = "ndcg@10"
 """Default metric of early stopping and of `score`."""
 
@@ -101,7 +102,7 @@ def undone_if_failed(fit: FitMethod) -> FitMethod:
     return call  # type: ignore[return-value]
 
 
-class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(MetaEstimatorMixin, BaseEstimator):
     """Wrap any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids. The ranker makes the rows of a query adjacent and passes the
@@ -214,7 +215,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     @with_row_arguments
     @named_arguments
-    @as_task
     @undone_if_failed
     def fit(
         self,
@@ -301,11 +301,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         model = clone(self.estimator)
         # A Pipeline passes "step__keyword" on only if routing is off, so switch it off here.
         ids = None if qid is None else np.repeat(train.grouping.ids, train.grouping.sizes)
-        with (
-            sklearn.config_context(enable_metadata_routing=False),
-            model_task(self, model),
-            with_splits(model, train, ids),
-        ):
+        with sklearn.config_context(enable_metadata_routing=False), with_splits(model, train, ids):
             self._train(model, train, validation, on_round)
         self._fitted_queries = None if qid is None else FittedQueries.of(data)
         return self

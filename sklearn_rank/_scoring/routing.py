@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -20,15 +19,11 @@ from sklearn_rank._tables.columns import column_names, find_column
 from sklearn_rank._utils.docstring import completed_docstring
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.hints import has
-from sklearn_rank._utils.optional import index_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Scorer = TypeVar("Scorer", bound="ScoreRequests")
 Metadata = Mapping[str, Any]
 """Arrays with an entry for each row, by the name for scikit-learn's routing."""
-
-INDEX_LEVELS = ("qid", "clusters", "time")
-"""Metadata that splitters and scorers of this library read from the index of y."""
 
 ROW_ARGUMENTS = {
     "X": "X : array-like or frame of shape (n_samples, n_features)",
@@ -229,13 +224,3 @@ def with_weights_on_request(estimator: Any) -> Any:
                 with suppress(TypeError):
                     inner.set_fit_request(sample_weight=False)
     return ready
-
-
-def with_index(y: ArrayLike, metadata: Metadata, pandas: Any) -> Any:
-    """Return labels as a Series whose index holds the query of each row, and cluster and time if known."""
-    levels = {name: metadata[name] for name in INDEX_LEVELS if name in metadata}
-    if len(levels) > 1:
-        index = pandas.MultiIndex.from_arrays([*map(index_of, levels.values())], names=[*levels])
-    else:
-        index = index_of(levels["qid"], "qid")
-    return pandas.Series(np.asarray(y), index=index)

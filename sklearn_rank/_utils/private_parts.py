@@ -77,11 +77,6 @@ def forget_value(model: Any, value: Any) -> None:
         setattr(model, name, None)
 
 
-def begin_fit_task(estimator: Any, max_subtasks: int) -> Any:
-    """Context of the callbacks of a fit, which scikit-learn documents under its private name. scikit-learn 1.9."""
-    return estimator._init_callback_context(max_subtasks=max_subtasks)
-
-
 def has_callbacks(estimator: Any) -> bool:
     """Whether callbacks were set: there is `set_callbacks`, and nothing public to read them. scikit-learn 1.9."""
     return bool(getattr(estimator, "_skl_callbacks", None))

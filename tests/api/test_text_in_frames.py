@@ -3,12 +3,10 @@
 import io
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_run
-from sklearn_rank._scoring.routing import with_index
 from sklearn_rank.io import read_qrels, read_run, write_run
 from sklearn_rank.results import Evaluation, Table
 
@@ -63,10 +61,3 @@ def test_written_and_saved(tmp_path):
     result = evaluate([1, 0], [2, 1], qid=[CAFE] * 2, metrics="mrr")
     result.save(tmp_path / "result.npz")
     assert Evaluation.load(tmp_path / "result.npz").to_frame().equals(result.to_frame())
-
-
-@pytest.mark.parametrize("others", [{}, {"clusters": np.array([1, 2])}])
-def test_labels_of_a_search(others):
-    index = with_index([1, 0], {"qid": np.array(NAMES), **others}, pd).index
-    assert index.get_level_values("qid").tolist() == NAMES
-    assert index.names == ["qid", *others]

@@ -373,3 +373,8 @@ def test_arguments_of_fit_are_passed_on(shuffled):
         stopping.fit(X, y, qid=qid, init_score=init_score)
     with pytest.raises(TypeError, match="has no keyword 'callbacks'. Models that support callbacks"):
         QueryRanker(Ridge()).fit(X, y, qid=qid, callbacks=[])
+
+
+def test_positional_arguments_are_rejected(shuffled):
+    with pytest.raises(TypeError, match="qid"):
+        QueryRanker(Ridge()).fit(*shuffled)

@@ -479,12 +479,6 @@ def test_import_errors_inside_kernels_are_not_replaced():
     assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of numpy halted")
 
 
-def test_before_scikit_learn_1_9_rankers_have_no_callbacks(monkeypatch):
-    loaded = loaded_without("sklearn.callback", "sklearn_rank._ranker.callbacks", monkeypatch)
-    assert loaded.as_task(len) is len
-    assert not hasattr(loaded.CallbackSupportMixin, "set_callbacks")
-
-
 def test_package_public_names():
     for name in sklearn_rank.__all__:
         assert getattr(sklearn_rank, name).__doc__

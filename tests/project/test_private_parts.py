@@ -1,6 +1,5 @@
 """Each private part of another library that we use is tried; a failure names the library and the function to change."""
 
-import inspect
 import re
 from importlib.metadata import version
 from platform import python_version
@@ -70,12 +69,6 @@ def scorer():
     kept = [name for name, value in vars(model).items() if value is score]
     private_parts.forget_value(model, score)
     return len(kept) > 0 and not [name for name, value in vars(model).items() if value is score]
-
-
-@part("begin_fit_task", "scikit-learn", "have the documented _init_callback_context")
-def task():
-    mixin = pytest.importorskip("sklearn.callback", reason="before scikit-learn 1.9").CallbackSupportMixin
-    return "max_subtasks" in inspect.signature(mixin._init_callback_context).parameters
 
 
 @part("has_callbacks", "scikit-learn", "keep callbacks in _skl_callbacks")
