@@ -33,8 +33,11 @@ HAMMING_RULE = (
     "Codes for distance='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
 )
 
-SMALL_FEATURES = 1e-100
-"""Length of all features below which products of them would be lost."""
+SHORT_COSINE = 1e-14
+"""Size of vectors for cosines; `normalize` would not divide lengths below 2.2e-15."""
+
+SMALL_FEATURES, LARGE_FEATURES = 1e-100, 1e150
+"""Size of all features below or above which sums of products would be lost."""
 
 SHORT_VECTOR = 1e-150
 """Length whose square is far above the smallest numbers, which are rounded more than others."""
@@ -177,18 +180,13 @@ def _pairwise(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -
 
     def of(rows: slice) -> Array:
         out = np.asarray(pairwise_distances(queries[rows], items, metric=distance, **params), dtype=np.float64)
-        return _finite(out, rows)
+        wrong = ~np.isfinite(out).all(axis=1)
+        if wrong.any():
+            at = rows.start + np.argmax(wrong)
+            raise ValueError(f"Distances must be finite. Got one that is not, to query {at}.")
+        return out
 
     return of
-
-
-def _finite(distance: Array, rows: slice) -> Array:
-    """The same distances; raise ValueError if one of them is not finite."""
-    wrong = ~np.isfinite(distance).all(axis=1)
-    if wrong.any():
-        at = rows.start + np.argmax(wrong)
-        raise ValueError(f"Distances must be finite. Got one that is not, to query {at}.")
-    return distance
 
 
 def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Distances:
@@ -199,11 +197,11 @@ def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Dista
     """
     is_sparse = sparse.issparse(queries) or sparse.issparse(items)
     is_square = distance == "euclidean"
+    for x in (queries, items):
+        _check_size(distance, x)
     if distance == "cosine":
-        queries, items = _unit(queries), _unit(items)
-    else:
-        scale = [_scale(queries, items)] * 2 if is_square else [_scale(queries), _scale(items)]
-        queries, items = map(_divided, (queries, items), scale)
+        with own_filters():
+            queries, items = normalize(queries), normalize(items)
     if is_square and not is_sparse:
         center = np.rint(items.mean(axis=0))
         # A copy of the items costs much beside their products with a few queries.
@@ -214,7 +212,7 @@ def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Dista
 
     def of(rows: slice) -> Array:
         out: Array = safe_sparse_dot(queries[rows], items.T, dense_output=True)
-        return _finite(out if square is None else np.add(out, square, out=out), rows)
+        return out if square is None else np.add(out, square, out=out)
 
     def of_pairs(query: Index, item: Index) -> Array:
         out = np.empty(len(query))
@@ -258,47 +256,18 @@ def _slack(
         return (items.shape[1] + 16) * np.finfo(dtype).eps * size
 
 
-def _unit(x: Any) -> Any:
-    """Vectors of length 1, zero vectors as they are; those too short or long to be squared are divided first."""
-    length, scale = row_norms(x), np.ones(x.shape[0])
-    # `normalize` would take the shortest for zero.
-    extreme = np.flatnonzero(~((length > 1e-14) & (length < np.inf)))
-    if len(extreme):
-        size = abs(x[extreme]).max(axis=1)
-        size = np.ravel(size.toarray() if sparse.issparse(size) else size)
-        scale[extreme] = _power_of_two(np.where(size > 0, size, 1.0))
-    with own_filters():
-        return normalize(_divided(x, scale))
-
-
-def _scale(*parts: Any) -> Any:
-    """What to divide features by, which changes no ranking: 1, unless all are so small that products would be lost."""
-    if any(_length(x) > SMALL_FEATURES for x in parts):
-        return 1.0
-    size = max(max(x.max(), -x.min()) for x in parts)
-    return _power_of_two(size) if size > 0 else 1.0
-
-
-def _length(x: Any) -> float:
-    """Length of all rows together, or infinity."""
-    return float(np.linalg.norm(x.data if sparse.issparse(x) else x))
-
-
-def _power_of_two(size: Any) -> Any:
-    """Power of two below numbers: what is divided by it keeps its digits."""
-    return np.exp2(np.floor(np.log2(size)))
-
-
-def _divided(x: Any, scale: Any) -> Any:
-    """Rows divided by a number each, or by one."""
-    if np.all(scale == 1):
-        return x
-    scale = np.broadcast_to(scale, x.shape[0])
-    if not sparse.issparse(x):
-        return x / scale[:, None]
-    x = x.copy()
-    x.data /= np.repeat(scale, np.diff(x.indptr))
-    return x
+def _check_size(distance: str, x: Any) -> None:
+    """Refuse features whose squares would be lost, and for cosines vectors that `normalize` would take for zero."""
+    is_cosine, axis = distance == "cosine", 1 if distance == "cosine" else None
+    ends = x.max(axis=axis), -x.min(axis=axis)
+    size = np.maximum(*(np.ravel(end.toarray() if sparse.issparse(end) else end) for end in ends))
+    least = SHORT_COSINE if is_cosine else SMALL_FEATURES
+    wrong = size[(size > 0) & (size < least) | (size > LARGE_FEATURES)]
+    if len(wrong):
+        raise ValueError(
+            f"For distance={distance!r} the largest feature of {'each vector' if is_cosine else 'all vectors'} must be "
+            f"0 or from {least:g} to {LARGE_FEATURES:g} in absolute value: scale the features. Got {wrong[0]:g}."
+        )
 
 
 def _hamming(queries: Any, items: Any) -> Callable[[slice], NDArray[Any]]:

@@ -112,8 +112,9 @@ def evaluate_retrieval(
     Raises
     ------
     ValueError
-        If shapes do not match, frames have their rows or columns in different orders, features are not finite, codes
-        have other values, labels are not indicators, or an argument is out of range.
+        If shapes do not match, frames have their rows or columns in different orders, features are not finite or
+        extremely small or large (for cosines a vector below 1e-14 that is not 0), codes have other values, labels are
+        not indicators, or an argument is out of range.
     TypeError
         If you pass both labels and `relevance`, or none.
 
