@@ -14,13 +14,12 @@ from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import (
     in_words,
+    make_room,
     percent,
     set_explained,
     set_rows,
-    set_ticks,
+    size_of,
     value_label,
-    widen_margins,
-    width_beside_rows,
 )
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS
@@ -119,7 +118,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         self._draw_bars(ax, size)
         ax.grid(axis="y", linestyle=":", color="0.85")
         ax.set_axisbelow(True)
-        widen_margins(ax)
+        make_room(ax)
         return self
 
     def _draw_means(self, ax: Any, size: float, kwargs: dict[str, Any]) -> None:
@@ -138,7 +137,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         row = {name: i for i, name in enumerate(self.order_)}
         columns = _columns([(row[group[0]], row[group[-1]]) for group in self.groups_])
         n_columns = max(columns, default=-1) + 1
-        width = width_beside_rows(ax, size)
+        width = 0.8 * size_of(ax)[0]
         numbers = 3 * size + 10
         bar = min(BAR, max(NARROW, (MOST * width - numbers) / max(n_columns, 1)))
         share_taken, step = min(MOST, (numbers + bar * (n_columns + 0.5)) / width), bar / width
@@ -146,7 +145,8 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         span = (high - low) or abs(high) or 1.0
         if np.isfinite(span):
             ax.set_xlim(low - 0.06 * span, low + 1.06 * span / (1 - share_taken))
-            set_ticks(ax, low - 0.06 * span, high, width)
+            ax.locator_params("x", nbins=4)
+            ax.set_xticks([tick for tick in ax.get_xticks() if low - 0.06 * span <= tick <= high])
         share = min(1.0, 2 * bar / BAR)
         look: dict[str, Any] = {
             "color": "black", "marker": "o", "linewidth": 2.5 * share, "markersize": 5 * share,

@@ -93,7 +93,7 @@ class CutoffDisplay(ResultDisplay):
         label = f"mean {display_name(self.metric)}@k{lower}{band}"
         set_cutoff_axis(ax, self.k)
         set_labels(ax, "cutoff k (documents)", label if label_there(ax) in ("", label) else f"mean at k{band}")
-        self._name_systems(on_curves=True)
+        self._name_systems()
         return self
 
     @classmethod

@@ -19,6 +19,7 @@ from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import PredictionsDisplay, SystemDisplay
 from sklearn_rank.display._figure import (
     in_words,
+    make_room,
     open_axes,
     percent,
     pvalue_text,
@@ -28,7 +29,6 @@ from sklearn_rank.display._figure import (
     signed_difference,
     test_in_words,
     thin,
-    widen_margins,
 )
 from sklearn_rank.display._input import baseline_in, name_in, paired
 from sklearn_rank.display._signature import completed
@@ -140,7 +140,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         if self.as_row:
             self._draw_row(ax, d, kwargs)
             if self._names:
-                widen_margins(ax)
+                make_room(ax)
         else:
             self._draw_areas(ax, d, kwargs)
             self._name_systems()

@@ -89,10 +89,10 @@ class SystemDisplay(Display):
         """Return `ax`, or new axes with room for several systems."""
         return ax
 
-    def _name_systems(self, *, on_curves: bool = False) -> None:
+    def _name_systems(self) -> None:
         """Label the systems, if all are drawn."""
         if self._names:
-            name_systems(self.ax_, on_curves=on_curves)
+            name_systems(self.ax_)
 
     @classmethod
     def _of_systems(cls, displays: Mapping[str, Self], ax: Any, **kwargs: Any) -> Self:

@@ -82,7 +82,7 @@ class EvalCurveDisplay(SystemDisplay):
         (self.line_,) = ax.plot(np.arange(len(self.curve)), self.curve, **look | kwargs)
         set_count_axis(ax, np.arange(len(self.curve)))
         set_labels(ax, "iteration, counted from 0", label)
-        self._name_systems(on_curves=True)
+        self._name_systems()
         return self
 
     def _best(self) -> int:

@@ -1,4 +1,4 @@
-"""Axes and labels: margins, fitted text, ticks, and the formatting of tests and numbers."""
+"""Axes and labels: wrapped text, ticks, and the formatting of tests and numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import textwrap
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,18 +16,17 @@ from sklearn_rank._utils.optional import import_optional
 
 WIDE, TALL = 0.6, 1.3
 """Width of a character and height of a line, relative to the font size."""
-SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
-"""Font sizes of names, in points; the largest that fits is used."""
+NAME_SIZES = (5.0, 9.0)
+"""Smallest and largest font size of names, in points."""
 CAPTION_SIZE = 7.0
 """Font size of the text under a plot, in points."""
 OPENED_HERE = "sklearn_rank"
 """Mark of figures that this module opened, which have a caption."""
 FEWEST = 12
-"""Minimum number of characters on a line of a name."""
-AROUND = 70.0
-"""Height of label, ticks and margins around axes, in points."""
-FULL_SIZE, SMALLEST = (330.0, 180.0), 0.65
-"""Width and height in points below which labels shrink, and their minimum relative size."""
+"""Minimum number of characters on a line."""
+
+MOST_CUTOFFS = 10
+"""Maximum number of cutoffs with a number each."""
 
 MOST_POINTS = 2000
 """Maximum number of drawn points: the eye cannot separate more."""
@@ -43,13 +42,6 @@ MINUS = "\N{MINUS SIGN}"
 """Minus sign of Matplotlib's tick labels."""
 
 
-class Fit(NamedTuple):
-    """Names broken into fitting lines, and their font size."""
-
-    names: list[str]
-    size: float
-
-
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
     """Return `ax`, or new axes in a figure that is wide enough for names on the right."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
@@ -60,99 +52,34 @@ def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
     return ax
 
 
-def cell_of(ax: Any) -> tuple[float, float]:
-    """Width and height in points of the part of the figure for the axes and their surroundings."""
-    width, height = (72 * ax.figure.bbox.size / ax.figure.dpi).tolist()
-    spec = ax.get_subplotspec()
-    if spec is None:
-        share = ax.get_position()
-        return width * share.width, height * share.height
-    top = spec.get_topmost_subplotspec()
-    grid, inner, outer = top.get_gridspec(), spec.get_position(ax.figure), top.get_position(ax.figure)
-    return (
-        width * len(top.colspan) / grid.ncols * inner.width / outer.width,
-        height * len(top.rowspan) / grid.nrows * inner.height / outer.height,
-    )
+def size_of(ax: Any) -> Any:
+    """Width and height of the axes in points, before layout."""
+    return 72 * ax.bbox.size / ax.figure.dpi
 
 
-def is_laid_out(ax: Any) -> bool:
-    """Whether the figure adapts its margins to the axes, or `widen_margins` can."""
-    return _engine_of(ax) is not None or _is_loose(ax)
-
-
-def widen_margins(ax: Any) -> None:
-    """Widen the margins of a figure without a layout engine, so that texts do not overlap."""
-    if not _is_loose(ax):
-        return
+def make_room(ax: Any) -> None:
+    """Lay out a figure without a layout engine once, if texts around the axes are cut or cover other axes."""
+    from matplotlib.figure import Figure
     from matplotlib.layout_engine import TightLayoutEngine
 
-    before = _margins(ax.figure)
-    # Matplotlib warns if a figure is too small for its labels.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        TightLayoutEngine(pad=0.5).execute(ax.figure)
-    after, grid = _margins(ax.figure), ax.get_subplotspec().get_topmost_subplotspec().get_gridspec()
-    for low, high, space, n in (("left", "right", "wspace", grid.ncols), ("bottom", "top", "hspace", grid.nrows)):
-        gap = max(_gap(margins, low, high, space, n) for margins in (before, after))
-        after[low], after[high] = max(before[low], after[low]), min(before[high], after[high])
-        left = after[high] - after[low] - gap * (n - 1)
-        after[space] = gap * n / left if left > 0 else after[space]
-    ax.figure.subplots_adjust(**after)
-
-
-def _margins(figure: Any) -> dict[str, float]:
-    names = ("left", "bottom", "right", "top", "wspace", "hspace")
-    return {name: getattr(figure.subplotpars, name) for name in names}
-
-
-def _gap(margins: dict[str, float], low: str, high: str, space: str, n: int) -> float:
-    """Gap between neighbors of n axes, as a share of the figure."""
-    return margins[space] * (margins[high] - margins[low]) / (n + margins[space] * (n - 1))
-
-
-def _engine_of(ax: Any) -> Any:
-    from matplotlib.layout_engine import PlaceHolderLayoutEngine
-
-    engine = ax.figure.get_layout_engine()
-    return None if isinstance(engine, PlaceHolderLayoutEngine) else engine
-
-
-def _is_loose(ax: Any) -> bool:
-    """Whether the margins of the figure may change: all axes are in a grid, and there is no layout engine."""
-    from matplotlib.figure import Figure
-
     figure = ax.figure
-    in_grid = all(other.get_subplotspec() is not None for other in figure.axes)
-    return _engine_of(ax) is None and in_grid and isinstance(figure, Figure)
+    if not isinstance(figure, Figure) or figure.get_layout_engine() is not None or ax.get_subplotspec() is None:
+        return
+    box, page = ax.get_tightbbox(), figure.bbox
+    is_cut = box.x0 < page.x0 or box.y0 < page.y0 or box.x1 > page.x1 or box.y1 > page.y1
+    if is_cut or box.count_overlaps([other.get_tightbbox() for other in figure.axes if other is not ax]):
+        # Matplotlib warns if a figure is too small for its labels.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            TightLayoutEngine(pad=0.5).execute(figure)
 
 
-def fit(
-    names: Sequence[str], width: float, height: float, *, lines: float = 0.0, handle: float = 0.0, even: bool = False
-) -> Fit | None:
-    """Break names into lines in the largest font that fits into `width` and `height`, in points.
-
-    A name needs `lines` more lines, and a handle of `handle` font sizes; names with `even` have equal distances.
-    """
-    for size in SIZES:
-        per_line = _per_line(width, size, handle)
-        if per_line >= FEWEST:
-            wrapped = [_filled(name, per_line) for name in names]
-            heights = [name.count("\n") + 1 + lines for name in wrapped]
-            if (max(heights) * len(names) if even else sum(heights)) * TALL * size <= height:
-                return Fit(wrapped, size)
-    return None
-
-
-def shortened(names: Sequence[str], width: float, handle: float = 0.0) -> Fit:
-    """Names in the smallest font on a line each, with an ellipsis in the middle if too long."""
-    most = max(FEWEST, _per_line(width, SIZES[-1], handle))
-    lines = [" ".join(name.split()) for name in names]
-    cut = [f"{line[: most // 2]}\u2026{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
-    return Fit(cut, SIZES[-1])
-
-
-def _per_line(width: float, size: float, handle: float) -> int:
-    return int((width / size - handle) / WIDE)
+def fitted(names: Sequence[str], width: float, height: float) -> tuple[list[str], float]:
+    """Names wrapped to a width, and their font size for a height, in points."""
+    smallest, largest = NAME_SIZES
+    wrapped = [_filled(name, max(FEWEST, int(width / (WIDE * largest)))) for name in names]
+    n_lines = len(names) * max(name.count("\n") + 1 for name in wrapped)
+    return wrapped, min(largest, max(smallest, height / (TALL * n_lines)))
 
 
 def add_caption(figure: Any, text: str) -> None:
@@ -181,16 +108,9 @@ def value_label(metric: str, greater_is_better: bool) -> str:
 
 
 def set_labels(ax: Any, x: str, y: str) -> None:
-    """Set both axis labels, wrapped to the axes; labels and numbers shrink in a small figure."""
-    from matplotlib import rcParams
-
-    width, height = cell_of(ax)
-    share = min(1.0, max(SMALLEST, min(width / FULL_SIZE[0], height / FULL_SIZE[1])))
-    size = rcParams["font.size"] * share
-    for label, text, length in ((ax.set_xlabel, x, 0.6 * width), (ax.set_ylabel, y, height - AROUND)):
-        label(_filled(text, max(FEWEST, int(length / (0.55 * size)))), parse_math=False, fontsize=size)
-    if share < 1:
-        ax.tick_params("both" if y else "x", labelsize=size)
+    """Set both axis labels, wrapped to the axes."""
+    for label, text, length in zip((ax.set_xlabel, ax.set_ylabel), (x, y), size_of(ax), strict=True):
+        label(_filled(text, max(FEWEST, int(length / (WIDE * NAME_SIZES[1])))), parse_math=False)
 
 
 def label_there(ax: Any) -> str:
@@ -205,34 +125,11 @@ def _filled(text: str, per_line: int) -> str:
 
 def set_rows(ax: Any, names: Sequence[str]) -> float:
     """Set a row on the y axis for each name, the first on top; return the font size."""
-    width, height = cell_of(ax)
-    height -= 0.6 * AROUND + TALL * ax.xaxis.label.get_size() * (ax.get_xlabel().count("\n") + 1)
-    fitted = fit(names, 0.35 * width, height, even=True) or shortened(names, 0.35 * width)
-    ax.set_yticks(range(len(names)), fitted.names, fontsize=fitted.size, parse_math=False)
+    width, height = size_of(ax)
+    wrapped, size = fitted(names, 0.4 * width, 0.9 * height)
+    ax.set_yticks(range(len(names)), wrapped, fontsize=size, parse_math=False)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    return fitted.size
-
-
-def width_beside_rows(ax: Any, size: float) -> float:
-    """Width in points that remains for the axes next to row names of this font size."""
-    longest = max(len(line) for label in ax.get_yticklabels() for line in label.get_text().split("\n"))
-    return max(80.0, cell_of(ax)[0] - WIDE * size * longest - 30)
-
-
-def set_ticks(ax: Any, low: float, high: float, width: float) -> None:
-    """Set ticks on the part of the x axis with values: as many as fit into `width` points, at least two."""
-    from matplotlib.ticker import MaxNLocator
-
-    a_point, ticks = np.ptp(ax.get_xlim()) / width, np.array([low, high])
-    for n in (8, 6, 5, 4, 3, 2, 1):
-        located = np.asarray(MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high), dtype=np.float64)
-        step, inside = located[1] - located[0], located[(low <= located) & (located <= high)]
-        if len(inside) < 2:
-            break
-        ticks, widest = inside, max(len(f"{tick:.4g}") for tick in inside)
-        if step >= WIDE * ax.xaxis.label.get_size() * (widest + 1) * a_point:
-            break
-    ax.set_xticks(ticks)
+    return size
 
 
 def set_count_axis(ax: Any, counts: ArrayLike) -> None:
@@ -249,52 +146,18 @@ def set_count_axis(ax: Any, counts: ArrayLike) -> None:
 
 
 def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
-    """Set an x axis with a tick at each cutoff of each system, and numbers at the ticks with enough room."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    """Set an x axis with a number at each cutoff of each system, or at round numbers if there are many."""
+    from matplotlib.ticker import FixedLocator, NullLocator
 
-    shown = {*np.asarray(cutoffs).tolist()}
-    if isinstance(ax.xaxis.get_major_locator(), FixedLocator):
-        shown |= {*ax.get_xticks().tolist()}
-    k = np.array(sorted(shown))
-    if k[0] > 0 and k[-1] >= 100 * k[0]:
-        ax.set_xscale("log")
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_locator(FixedLocator(k.tolist()))
-    ax.xaxis.set_major_formatter(FuncFormatter(Numbers(ax, k)))
+    k = np.unique(np.concatenate([np.ravel(cutoffs), *(line.get_xdata() for line in ax.lines)]))
+    set_count_axis(ax, k)
+    if len(k) <= MOST_CUTOFFS:
+        ax.xaxis.set_major_locator(FixedLocator(k.tolist()))
+        ax.xaxis.set_minor_locator(NullLocator())
 
 
 def _as_number(x: float, position: int | None) -> str:
     return f"{x:g}"
-
-
-class Numbers:
-    """Formatter that shows a number at a tick if it fits at drawing time."""
-
-    def __init__(self, ax: Any, k: Any) -> None:
-        self.ax, self.k = ax, k
-        self.at, self.shown = b"", k
-
-    def __call__(self, x: float, position: int | None = None) -> str:
-        """Return the number, or an empty text."""
-        at = self.ax.transData.transform(np.c_[self.k, np.zeros(len(self.k))])[:, 0] * 72 / self.ax.figure.dpi
-        if at.tobytes() != self.at:
-            self.at, self.shown = at.tobytes(), self.k[_legible(self.k, at)]
-        return f"{x:g}" if x in self.shown else ""
-
-
-def _legible(k: Any, at: Any) -> Any:
-    """Positions of ticks whose numbers do not touch: all, or round numbers and the first, or as many as fit."""
-    width = np.array([7.0 * len(f"{x:g}") + 4 for x in k])
-    for step in (1, 2, 5, 10, 20, 50, 100):
-        chosen = np.flatnonzero((k % step == 0) | (k == k[0]))
-        gaps, needed = np.diff(at[chosen]), (width[chosen][1:] + width[chosen][:-1]) / 2
-        if len(chosen) > min(2, len(k) - 1) and (gaps >= needed).all():
-            return chosen
-    kept = [len(k) - 1]
-    for i in range(len(k) - 1):
-        if all(abs(at[i] - at[j]) >= (width[i] + width[j]) / 2 for j in kept):
-            kept.append(i)
-    return np.array(kept)
 
 
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:

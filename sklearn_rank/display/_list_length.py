@@ -103,7 +103,7 @@ class ListLengthDisplay(ResultDisplay):
         set_count_axis(ax, length)
         value = value_label(self.metric, self.greater_is_better)
         set_labels(ax, "documents of the query", f"{value}, means with {percent(self.confidence_level)} interval")
-        self._name_systems(on_curves=True)
+        self._name_systems()
         return self
 
     @classmethod

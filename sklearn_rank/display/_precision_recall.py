@@ -77,7 +77,7 @@ class QueryPrecisionRecallDisplay(ResultDisplay):
         (self.line_,) = ax.plot(self.recall, self.precision, **look | kwargs)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         set_labels(ax, "recall", "interpolated precision, mean over queries")
-        self._name_systems(on_curves=True)
+        self._name_systems()
         return self
 
     @classmethod

@@ -12,27 +12,19 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.display._arguments import mapping, points
 from sklearn_rank.display._display import PredictionsDisplay
-from sklearn_rank.display._figure import (
-    SIZES,
-    TALL,
-    WIDE,
-    cell_of,
-    set_explained,
-    shortened,
-    thin,
-    value_label,
-    widen_margins,
-)
+from sklearn_rank.display._figure import TALL, set_explained, size_of, thin, value_label
 from sklearn_rank.display._input import baseline_in, check_results, name_in, paired
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import HANDLE, NAME_SHARE, label_of, name_systems, style_of
+from sklearn_rank.display._systems import label_of, name_systems, style_of
 
 MOST_TOPICS = 60
 """Maximum number of topics for which a new figure is wide enough for all ids."""
-ID_SIZES = SIZES[2:]
-"""Font sizes of ids, in points; the largest that fits all ids is used."""
-AXIS = 55.0
-"""Width of the numbers and the label of the y axis, in points."""
+ID_SIZE = 7.0
+"""Font size of ids, in points."""
+WIDTH_OF_MARKS, WIDTH_OF_AXES = 0.6, 0.775
+"""Share of the width of a figure beside the legend, and without one as Matplotlib opens it."""
+LONGEST_ID = 20
+"""Maximum number of characters of an id."""
 
 
 @completed
@@ -40,8 +32,8 @@ class TopicsDisplay(PredictionsDisplay):
     """Values of systems by topic: each query has a position on the x axis, with a mark for each system.
 
     Queries are sorted by the value of the baseline, the best first. A gray line joins the lowest and the highest value
-    of a query. A new figure is wide enough for the ids of 60 queries. With more queries or in narrow axes, the ids
-    shrink, then some are omitted, and the caption gives the number of shown ids.
+    of a query. A new figure is wide enough for the ids of 60 queries. With more queries or in narrow axes, some ids are
+    omitted, and the caption gives the number of shown ids.
 
     Parameters
     ----------
@@ -113,8 +105,7 @@ class TopicsDisplay(PredictionsDisplay):
         drawn = thin(len(order))
         self.order_ = order[drawn]
         values = values[:, self.order_]
-        needed = AXIS + min(len(drawn), MOST_TOPICS) * TALL * ID_SIZES[0] + 1
-        ax = self._open(ax, width=max(7.2, min(needed + self._names_width(), needed / (1 - NAME_SHARE)) / 72))
+        ax = self._open(ax, width=max(7.2, min(len(drawn), MOST_TOPICS) * TALL * ID_SIZE / 72 / WIDTH_OF_MARKS))
         ax.vlines(drawn, np.nanmin(values, axis=0), np.nanmax(values, axis=0), color="0.8", linewidth=0.8, zorder=0)
         self.points_ = {}
         for i, (name, of_system) in enumerate(zip(self.values, values, strict=True)):
@@ -126,11 +117,8 @@ class TopicsDisplay(PredictionsDisplay):
 
     def _label(self, ax: Any, drawn: NDArray[np.int64], n_defined: int) -> None:
         """Set the axis labels, the ids that fit, and the names of the systems."""
-        width, height = cell_of(ax)
-        # Minimum width of a query.
-        place = (width - AXIS - min(self._names_width(), NAME_SHARE * width)) / n_defined
-        size = next((size for size in ID_SIZES if TALL * size <= place), ID_SIZES[0])
-        step = max(1, int(np.ceil(TALL * size / place)))
+        n_ids = WIDTH_OF_MARKS / WIDTH_OF_AXES * size_of(ax)[0] / (TALL * ID_SIZE)
+        step = max(1, int(np.ceil(n_defined / n_ids - 1e-9)))
         with_id = np.flatnonzero(drawn % step == 0)
         n, n_without = len(self.qid), len(self.qid) - n_defined
         parts = [f"ids of {len(with_id)} of {n_defined} queries"] * (len(with_id) < n_defined)
@@ -138,14 +126,13 @@ class TopicsDisplay(PredictionsDisplay):
         parts += [f"{n_without} of {n} queries without a value"] * (n_without > 0)
         label = f"queries, sorted by the value of {self.baseline}"
         set_explained(ax, label, "; ".join(parts), value_label(self.metric, self.greater_is_better))
-        ids = shortened([str(x) for x in self.qid[self.order_[with_id]].tolist()], 0.25 * height).names
-        ax.set_xticks(drawn[with_id], ids, rotation=90, fontsize=size, parse_math=False)
+        names = [str(x) for x in self.qid[self.order_[with_id]].tolist()]
+        ids = [
+            f"{name[: LONGEST_ID // 2]}\u2026{name[-LONGEST_ID // 2 :]}" if len(name) > LONGEST_ID else name
+            for name in names
+        ]
+        ax.set_xticks(drawn[with_id], ids, rotation=90, fontsize=ID_SIZE, parse_math=False)
         name_systems(ax)
-        widen_margins(ax)
-
-    def _names_width(self) -> float:
-        """Width in points of a legend with the names of the systems on one line each."""
-        return SIZES[0] * (WIDE * max(len(str(name)) for name in self.values) + HANDLE + 1)
 
     @classmethod
     def from_results(

@@ -34,7 +34,7 @@ def test_eval_curve_display_lines(metric, label, fitted):
     assert display.line_.get_xdata().tolist() == [*range(15)]
     assert display.line_.get_markevery() == [ranker.best_iteration_] == [display.best_iteration_]
     assert display.ax_.get_ylabel().startswith(label)
-    (text,) = display.ax_.texts
+    (text,) = display.ax_.get_legend().get_texts()
     shown = text.get_text().replace("\n", " ")
     assert shown == f"GradientBoostingRegressor: best {ranker.best_value_:#.3g} at {ranker.best_iteration_}"
     by_hand = EvalCurveDisplay(ranker.eval_curve_, greater_is_better=metric != "relevance_position").plot(
