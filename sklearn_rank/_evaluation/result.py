@@ -136,7 +136,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
             Kind of each mean. If missing: "macro".
         greater_is_better : dict of str to bool, default=None
             Whether a higher value is better. If missing: the direction of the metric with this name; True for your own
-            name, which must not end in "_error", "_loss" or a similar word.
+            name, which must not mean that lower is better, such as "latency_ms" or "error_rate".
         is_binary : dict of str to bool, default=None
             Whether a metric is 0 or 1 for each query by its definition, see `confidence_interval`. If missing: the
             property of the metric with this name; False for your own name.

@@ -27,6 +27,7 @@ from sklearn_rank._metric.definition import (
 from sklearn_rank._metric.docstring import docstring_of, signature_of
 from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
 from sklearn_rank._metric.properties import Properties
+from sklearn_rank._misuse.lower_is_better import refuse_open_direction
 from sklearn_rank._utils.arguments import refuse_missing, refuse_position
 from sklearn_rank._utils.echo import echo
 
@@ -68,7 +69,7 @@ def metric(
         Properties of the metric:
 
         - ``bounds=(low, high)``: lowest and highest possible value;
-        - ``greater_is_better=True``;
+        - ``greater_is_better=True``, which must be given if a name means that lower is better, such as "latency_ms";
         - ``has_cutoff=True``: False if the whole list always counts;
         - ``undefined_when=""``: why a query has no defined value, such as "no relevant document";
         - ``needs_relevant=False``: True if undefined without a relevant document, whatever the denominator;
@@ -108,7 +109,8 @@ def metric(
     Raises
     ------
     ValueError
-        If the name or an alias belongs to another metric, or has characters that names do not have. If, on a few trial
+        If the name or an alias belongs to another metric, or has characters that names do not have. If a name means
+        that lower is better, and `greater_is_better` is missing. If, on a few trial
         queries, other queries change the value of a query, or tied documents do not have the mean over their orders.
     TypeError
         If a keyword of the formula has no default.
@@ -159,6 +161,9 @@ def _define(
     name: str, aliases: Mapping[str, Any], properties: Properties, formula: Formula, *, tried: bool = False
 ) -> MetricFunction:
     """Public function of a formula, which is tried first, and its entry in the registry."""
+    if properties.get("greater_is_better") is None:
+        for own_name in (name, *aliases, formula.__name__):
+            refuse_open_direction(own_name, "greater_is_better=False")
     refuse_taken_names(name, aliases, formula, [*REGISTRY.values()])
     refuse_bad_keywords(formula)
     rules = constraints_of(properties.get("parameter_constraints", {}), formula)

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name
-from sklearn_rank._metric.key_signs import refuse_sign
+from sklearn_rank._metric.key_signs import SIGN, refuse_sign
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.measures import is_measure, of_measure
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
-from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
+from sklearn_rank._metric.plain import PlainMetric, direction_of_function, is_plain, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
+from sklearn_rank._misuse.lower_is_better import is_lower, refuse_open_direction
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
@@ -70,9 +72,10 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
         ``nDCG @ 10``, with its number there; or a plain function ``f(y_true, y_score) -> float`` of one query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
-        `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
-        for functions of `sklearn.metrics`, which are known; and `k`, with which it is called on the first k documents
-        of each list, best score first. Where the cut would part equal scores, it takes ``ties="stable"``.
+        `greater_is_better`, which must be given where the name means that lower is better, such as "latency_ms" or
+        "error_rate", but for functions of `sklearn.metrics`, which are known; and `k`, with which it is called on the
+        first k documents of each list, best score first. Where the cut would part equal scores, it takes
+        ``ties="stable"``.
 
     Returns
     -------
@@ -296,6 +299,8 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
     direction = {n: v for n, v in keywords.items() if n == "greater_is_better"}
     for given_name, metric in listed:
+        if given_name is not None and is_plain(metric) and direction.get("greater_is_better") is None:
+            direction_of_function(metric, given_name)
         bare = cached_spec(metric, **names, **(direction if is_plain(metric) else {}))
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = cached_spec(bare, **taken) if taken else bare
@@ -334,17 +339,13 @@ def direction_of(name: str, *, argument: str) -> bool:
     Raises
     ------
     ValueError
-        If a name of the user's own looks like an error's name; `argument` is how to say which way is better.
+        If a name of the user's own means lower is better; `argument` is how to say which way is better.
     """
-    try:
+    with suppress(TypeError, ValueError):
         return cached_spec(name).greater_is_better
-    except (TypeError, ValueError):
-        if must_say(name):
-            refuse_sign(name, False)
-            raise ValueError(
-                f"The name {echo(name)} suggests that lower is better. Pass {argument} (or True)."
-            ) from None
-        return True
+    refuse_sign(name, not is_lower(name.removeprefix(SIGN)))
+    refuse_open_direction(name, argument)
+    return True
 
 
 def is_binary(name: str) -> bool:

@@ -6,7 +6,6 @@ They are called once per query, which is slow; formulas of the decorator `metric
 from __future__ import annotations
 
 import functools
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -20,15 +19,10 @@ from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.measures import is_measure
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
+from sklearn_rank._misuse.lower_is_better import is_lower, refuse_open_direction
 from sklearn_rank._utils.echo import echo
 
 Plain = Callable[[Any, Any], float]
-
-LOWER = re.compile(
-    r"(?:^|_)(?:error|loss|deviance|distance|divergence|[rn]?mse|mae|mape)$|(?:Error|Loss|Deviance|Distance|Divergence)$"
-)
-"""Name suffixes that suggest lower is better."""
-
 
 OF_LISTS = {
     "dcg_score": "dcg",
@@ -103,7 +97,7 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
             f"'{OF_LISTS[name]}' with convention='sklearn', which has its values. Got {echo(function)}."
         )
     if greater_is_better is None:
-        greater_is_better = _greater_is_better(function)
+        greater_is_better = direction_of_function(function)
     elif not isinstance(greater_is_better, (bool, np.bool_)):
         raise ValueError(
             "The 'greater_is_better' parameter of a plain function must be True, False or None. "
@@ -134,22 +128,20 @@ def _is_of_sklearn(function: Any) -> bool:
     return getattr(sys.modules.get("sklearn.metrics"), name_of(function), None) is _inner(function)
 
 
-def must_say(name: str) -> bool:
-    """Whether the name suggests lower is better."""
-    return LOWER.search(name) is not None
+def direction_of_function(function: Any, *names: str) -> bool:
+    """Which way is better by a function's names, its own and others: scikit-learn keeps to its ends of names.
 
-
-def _greater_is_better(function: Any) -> bool:
-    """Which way is better by the name, where that is sure: scikit-learn keeps to its ends of names."""
-    name = name_of(function)
-    if not must_say(name):
-        return True
+    Raises
+    ------
+    ValueError
+        If a name means lower is better, and the function is not of scikit-learn.
+    """
+    own = name_of(function)
     if _is_of_sklearn(function):
-        return False
-    raise ValueError(
-        f"The name {echo(name)} suggests that lower is better. "
-        f"Pass parse_metric({name}, greater_is_better=False) (or True)."
-    )
+        return not is_lower(own)
+    for name in (own, *names):
+        refuse_open_direction(name, f"parse_metric({own}, greater_is_better=False)")
+    return True
 
 
 def _each_query(function: Plain, r: Ranked) -> Any:

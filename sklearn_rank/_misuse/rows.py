@@ -29,6 +29,7 @@ from sklearn_rank._misuse.evidence import (
     reads_relevance,
     stand_in,
 )
+from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._utils.constraints import is_word
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
@@ -75,13 +76,6 @@ LEAST_SOFT_ROWS = 6
 
 BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
 """Names of metrics that expect labels divided by propensities."""
-
-LOWER_IS_BETTER = re.compile(
-    r"(?:^|[_\W]|(?-i:[a-z0-9](?=[A-Z])))(?:(?:rank|ranking|position|distance|dist|cost|loss|error|err|perplexity|ppl|"
-    r"l[12]|euclidean|manhattan|hamming|levenshtein|nll|r?mse|mae)(?:e?s)?|latency(?:_?ms)?)$",
-    re.IGNORECASE,
-)
-"""Names of columns with lower values for better documents."""
 
 COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
 """Names for whole numbers from 0 or 1; other values may be derived, such as 1 / rank."""
@@ -385,17 +379,12 @@ def is_relevance(e: Evidence, metrics: Metrics) -> bool:
     return not names <= ({"cg", "acg"} if are_grades else {"cg", "acg", "dcg"})
 
 
-def is_lower(name: Any) -> bool:
-    """Whether the name of a column implies that lower is better."""
-    return isinstance(name, str) and LOWER_IS_BETTER.search(name) is not None
-
-
 def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
     """Whether the name implies that lower is better, and scores are not negated and do not agree with the labels.
 
     A Series keeps its name in calculations such as 1 - distance, so its scores must also contradict the labels.
     """
-    if not is_lower(name) or e.lowest_score < 0:
+    if not is_lower_column(name) or e.lowest_score < 0:
         return False
     if COUNTED.search(name) and not e.scores_are_whole:
         return False
@@ -449,7 +438,7 @@ def look(
     is_series = name is None
     if is_series:
         name = getattr(y_score, "name", None)
-    is_named, kinds = is_lower(name), kinds or door.hands
+    is_named, kinds = is_lower_column(name), kinds or door.hands
     if not (is_named or may_be_misuse(queries, metrics, kinds)):
         return
     label, score = door.words or queries.names[:2]

@@ -23,7 +23,7 @@ from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import ALL_KINDS, Evidence
-from sklearn_rank._misuse.rows import is_lower
+from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._tables.columns import Columns
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.threads import effective_n_jobs, with_helpers
@@ -62,7 +62,7 @@ def evidence_of(
     """
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
     kinds = ALL_KINDS.replace("scores", "") if has_agreement else ALL_KINDS
-    return Evidence.of(queries, specs, kinds=kinds, agrees=is_lower(name))
+    return Evidence.of(queries, specs, kinds=kinds, agrees=is_lower_column(name))
 
 
 class PartResult(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._misuse.rows import is_lower
+from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import is_number
 
@@ -93,7 +93,7 @@ def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candida
     if kind == "run":
         values = [name for name, word in known if word in NAMES_OF_SCORES]
         values = values or [name for name, word in known if word == "rank"]
-        values = values or [name for name, _ in known if is_lower(name)]
+        values = values or [name for name, _ in known if is_lower_column(name)]
     else:
         values = [name for name, word in known if word in NAMES_OF_GRADES]
         values = values or [name for name, word in known if word == "score"]

@@ -13,6 +13,7 @@ from collections import ChainMap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from sklearn_rank._metric.names import direction_of
 from sklearn_rank._utils.arguments import checked_arguments
 from sklearn_rank._utils.docstring import completed_docstring, parameter_entries
 from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
@@ -26,7 +27,9 @@ NAME = "name : str, default=None\n    Name in the legend."
 
 CLASS_TEXTS = {
     "metric": 'metric : str, default="metric"\n    Name of the metric, for the label.',
-    "greater_is_better": "greater_is_better : bool, default=True\n    Whether a higher value of the metric is better.",
+    "greater_is_better": """greater_is_better : bool, default=True
+    Whether a higher value of the metric is better. If missing: the direction of the metric with this name; True for
+    your own name, which must not mean that lower is better, such as "latency_ms".""",
     "name": NAME,
 }
 METHOD_TEXTS = {
@@ -98,7 +101,7 @@ def completed(display: Class) -> Class:
             setattr(display, name, classmethod(_explicit(display, name)))
     for name, member in {**vars(display)}.items():
         if name == "__init__":
-            setattr(display, name, checked_arguments(CONSTRUCTOR_RULES)(member))
+            setattr(display, name, checked_arguments(CONSTRUCTOR_RULES)(_with_direction(member)))
         elif name == "plot":
             setattr(display, name, checked_arguments(METHOD_RULES)(member))
         elif name.startswith("from_"):
@@ -108,6 +111,21 @@ def completed(display: Class) -> Class:
     if display.__doc__:
         _describe(display)
     return display
+
+
+def _with_direction(init: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a constructor: without `greater_is_better`, the name of the metric has the direction."""
+    if "greater_is_better" not in options_of(init):
+        return init
+
+    @functools.wraps(init)
+    def call(*args: Any, **keywords: Any) -> None:
+        if "greater_is_better" not in keywords and "metric" in keywords:
+            better = direction_of(keywords["metric"], argument="greater_is_better=False")
+            keywords["greater_is_better"] = better
+        init(*args, **keywords)
+
+    return call
 
 
 def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:

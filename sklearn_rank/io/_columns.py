@@ -15,7 +15,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of, is_missing
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import READ_RUN
-from sklearn_rank._misuse.rows import is_lower
+from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._misuse.runs import contradicts
 from sklearn_rank._tables.columns import column_names, exploded, find_column, has_lists
 from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed, normalized_name, rank_beside, roles_of
@@ -85,7 +85,7 @@ def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
     is_rank, low = normalized_name(name) == "rank", entries.value.min(initial=np.inf)
     if format is None and is_rank and low >= 0 and (entries.value % 1 == 0).all():
         return negated(entries)
-    if format is None and (is_rank or (is_lower(name) and low >= 0)):
+    if format is None and (is_rank or (is_lower_column(name) and low >= 0)):
         found = f"has numbers that are no ranks, such as {low:g}" if is_rank else "seems to be better the lower it is"
         raise ValueError(
             f"Column {echo(name)} {found}: io.read_run(table, format='ranks') ranks the lowest first, and "

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from sklearn_rank._misuse.rows import COUNTED, is_lower
+from sklearn_rank._misuse.lower_is_better import is_lower_column
+from sklearn_rank._misuse.rows import COUNTED
 from sklearn_rank._utils.echo import echo
 
 IDS = (
@@ -67,7 +68,7 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
 
 def _refuse_other_order(query: Any, hits: list[Any]) -> None:
     """Refuse hits without a score whose ranks do not rise, or whose distances rise and fall."""
-    name = next((name for name in hits[0] if is_lower(name)), None) if isinstance(hits[0], Mapping) else None
+    name = next((name for name in hits[0] if is_lower_column(name)), None) if isinstance(hits[0], Mapping) else None
     values = [hit.get(name) for hit in hits] if name is not None else []
     if not all(isinstance(value, Real) for value in values):
         return

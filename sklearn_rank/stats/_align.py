@@ -295,10 +295,10 @@ def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] 
 
 
 def _direction(series: Mapping[str, Any]) -> bool:
-    """Whether higher values are better, by the name of a Series, which is the metric in a column of a result."""
-    names = (getattr(values, "name", None) for values in series.values())
-    name = next((name for name in names if isinstance(name, str)), None)
-    return name is None or direction_of(name, argument="greater_is_better=False")
+    """Whether higher values are better, by the names of Series, which are the metric in columns of results."""
+    names = {getattr(values, "name", None) for values in series.values()}
+    named = sorted(name for name in names if isinstance(name, str))
+    return all([direction_of(name, argument="greater_is_better=False") for name in named])
 
 
 def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:

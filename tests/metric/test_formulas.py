@@ -66,7 +66,7 @@ def own(name, **facts):
         return OWN[name](r)
 
     formula.__name__ = f"own_{name}_score"
-    return _define_again(f"own_{name}", formula, {}, facts).function  # skip the probe
+    return _define_again(f"own_{name}", formula, {}, {"greater_is_better": True, **facts}).function  # skip the probe
 
 
 @pytest.fixture(scope="module")

@@ -240,5 +240,5 @@ def test_a_function_of_ranks_is_checked_down_to_the_cutoff():
 
 
 def test_the_base_defaults_to_2():
-    own = metric("of_ranks")(lambda r, discount="jarvelin": r.cumsum(by_rank=discount))
+    own = metric("of_ranks", greater_is_better=True)(lambda r, discount="jarvelin": r.cumsum(by_rank=discount))
     assert own([0] * 4, [4, 3, 2, 1], qid=[0] * 4, k=4) == pytest.approx(1 + 1 + np.log(2) / np.log(3) + 1 / 2)

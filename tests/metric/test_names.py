@@ -317,7 +317,7 @@ def test_own_names_have_a_direction():
     for name, better in (("ndcg@5", True), ("mse", False), ("my own", True)):
         assert names.direction_of(name, argument="x=False") == better
     with pytest.raises(
-        ValueError, match=r"The name 'my_loss' suggests that lower is better. Pass x=False \(or True\)."
+        ValueError, match=r"The name 'my_loss' suggests that lower is better. Pass x=False, or True if more is better."
     ):
         names.direction_of("my_loss", argument="x=False")
     assert [names.is_binary(name) for name in ("hit@5", "p@2", "my own")] == [True, False, False]

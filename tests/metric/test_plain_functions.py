@@ -194,7 +194,7 @@ def test_a_named_value_needs_a_direction():
     """Values of `Evaluation.from_values`."""
     assert direction_of("rmse", argument="") is False
     assert direction_of("mine", argument="") is True
-    with pytest.raises(ValueError, match=r"The name 'my_loss' suggests .* Pass greater_is_better=False \(or True\)"):
+    with pytest.raises(ValueError, match=r"The name 'my_loss' suggests .* Pass greater_is_better=False, or True"):
         direction_of("my_loss", argument="greater_is_better=False")
 
 
