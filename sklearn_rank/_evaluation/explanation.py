@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from sklearn_rank._utils.blocks import ROWS_IN_MEMORY, cut_queries
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, part
 from sklearn_rank._utils.table import LabeledName, PartlyPrinted, Table, TableReport, markdown_text, printable, shorten
 from sklearn_rank._utils.typing import Array, Index
 
@@ -293,7 +292,7 @@ def _changes(lists: Sides, documents: Documents, asked: Index, values: Array, sp
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Explanation(TableReport, Saveable):
+class Explanation(TableReport):
     """Contribution of each document to the difference of two systems on a query, returned by `Comparison.explain`.
 
     Attributes
@@ -429,37 +428,6 @@ class Explanation(TableReport, Saveable):
 
     def _text_tables(self) -> list[Table]:
         return [table.fitted() for table in self._tables()]
-
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        words = {
-            "metric": self.metric, "names": [*self.names], "is_sum": self.is_sum,
-            "greater_is_better": self.greater_is_better,
-        }  # fmt: skip
-        arrays = {
-            "query": _object_array([self.query]), "numbers": np.array([*self.values, *self.judged, self.grade]),
-            "documents": self.documents, "label": self.label, "ranks": self.ranks,
-            "contribution": self.contribution, "change": self._change,
-        }  # fmt: skip
-        return words, arrays
-
-    @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        names = part(words, "names", list)
-        if len(names) != 2 or not all(isinstance(name, str) for name in names):
-            raise ValueError("the description must have two names")
-        arrays.check("query", (1,), KINDS)
-        arrays.check("numbers", (5,), "f")
-        (n,) = arrays.check("documents", (None,), KINDS)
-        for name, shape in (("label", (n,)), ("ranks", (2, n)), ("contribution", (n,)), ("change", (n,))):
-            arrays.check(name, shape, "f")
-        old, new, judged_old, judged_new, grade = arrays["numbers"].tolist()
-        return cls(
-            metric=part(words, "metric", str), query=arrays["query"].tolist()[0], names=(names[0], names[1]),
-            values=(old, new), is_sum=part(words, "is_sum", bool), judged=(judged_old, judged_new), grade=grade,
-            greater_is_better=part(words, "greater_is_better", bool), documents=arrays["documents"],
-            label=arrays["label"], ranks=arrays["ranks"], contribution=arrays["contribution"],
-            _change=arrays["change"],
-        )  # fmt: skip
 
 
 _YES = {True: "yes", False: "no"}

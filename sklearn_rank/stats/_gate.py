@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
-from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, joined_runs
@@ -233,7 +232,7 @@ def compared_lists(results: Mapping[str, QueryResult]) -> ComparedLists:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GateResult(TableReport, HasPage, Saveable):
+class GateResult(TableReport, HasPage):
     """Decision whether a new system is no worse than an old system, from `no_worse`; true if the gate passes.
 
     Attributes
@@ -270,7 +269,7 @@ class GateResult(TableReport, HasPage, Saveable):
     largest_loss: dict[str, float]
     _pairs: dict[str, PairedQueries]
     _lists: ComparedLists
-    _results: tuple[QueryResult, QueryResult] | None = None
+    _results: tuple[QueryResult, QueryResult]
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:
@@ -565,86 +564,12 @@ class GateResult(TableReport, HasPage, Saveable):
 
         return content_of_gate(self, self._pairs, self._tests, self._results, options)
 
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        arrays: dict[str, NDArray[Any]] = {}
-        words = []
-        for i, (name, pair) in enumerate(self._pairs.items()):
-            words.append(
-                {
-                    "name": name, "margin": self._margin(name), "greater_is_better": pair.greater_is_better,
-                    "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "meaning": pair.meaning,
-                    "judged": pair.judged, "span": pair.span, "largest_loss": self.largest_loss[name],
-                    "counts": pair.counts, "nothing": pair.nothing, "run_means": pair.run_means,
-                }
-            )  # fmt: skip
-            columns = {
-                "qid": pair.qid,
-                "new": pair.new,
-                "old": pair.old,
-                "cluster": pair.cluster,
-                "weight": pair.weight,
-            }
-            arrays |= {f"{column} {i}": values for column, values in columns.items() if values is not None}
-        lists = {"n_changed": self._lists.n_changed, "unknown": [*self._lists.unknown]}
-        return {"alpha": self.alpha, "metrics": words, "lists": lists}, arrays
-
-    @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        metrics = part(words, "metrics", list)
-        names({"metrics": [part(metric, "name", str) for metric in metrics]}, "metrics")
-        pairs, alpha = {}, float(part(words, "alpha", float))
-        ALPHA.check("alpha", alpha, "no_worse")
-        of_metrics = [arrays.ending(f" {i}") for i, _ in enumerate(metrics)]
-        for of_metric in of_metrics:
-            _check_headers(of_metric)
-        for metric, of_metric in zip(metrics, of_metrics, strict=True):
-            pairs[metric["name"]] = _saved_pair(metric, of_metric)
-        margins, losses = ({m["name"]: m[key] for m in metrics} for key in ("margin", "largest_loss"))
-        margin = None if set(margins.values()) == {None} else _checked_margins(margins, [*pairs])
-        lists = part(words, "lists", dict)
-        compared = ComparedLists(part(lists, "n_changed", int, type(None)), tuple(part(lists, "unknown", list)))
-        return cls(margin, alpha, _checked_losses(losses, pairs), pairs, compared)
-
 
 PASSES = "no worse if"
 """Column that shows which bound decides, and the value that it must pass."""
 
 COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", PASSES, "decision")
 COLUMNS_OF_ALARM = tuple(name for name in COLUMNS if name not in ("margin", PASSES))
-
-
-def _check_headers(arrays: SavedArrays) -> None:
-    """Check that the headers of the values of a metric fit together."""
-    (n,) = arrays.check("qid", (None,), KINDS)
-    kinds = {"new": "f", "old": "f", "cluster": "iu", "weight": "f"}
-    for name, kind in kinds.items():
-        if name in arrays or name in ("new", "old"):
-            arrays.check(name, (n,), kind)
-    if n < 2:
-        raise ValueError("there must be two queries or more")
-
-
-def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
-    """Values of a metric."""
-    return PairedQueries(
-        arrays["qid"], arrays["new"], arrays["old"], part(words, "greater_is_better", bool), arrays.get("cluster"),
-        arrays.get("weight"), part(words, "n_left_out", int), part(words, "n_filled", int),
-        part(words, "meaning", str), {name: float(share) for name, share in words.get("judged", {}).items()},
-        part(words, "span", float, type(None)),
-        _saved_counts(words.get("counts")), str(words.get("nothing", "")),
-        {name: tuple(map(float, means)) for name, means in words.get("run_means", {}).items()},
-    )  # fmt: skip
-
-
-def _saved_counts(counts: Any) -> QueryCounts | None:
-    """Counts of queries, which results of earlier versions lack."""
-    if counts is None:
-        return None
-    n_queries, n_undefined, n_settled, counts_as = counts
-    return QueryCounts(
-        int(n_queries), int(n_undefined), None if n_settled is None else int(n_settled),
-        None if counts_as is None else float(counts_as),
-    )  # fmt: skip
 
 
 @named_arguments

@@ -16,9 +16,9 @@ from sklearn_rank._version import __version__
 
 
 def content_of_gate(
-    gate: Any, pairs: Mapping[str, Any], tests: Mapping[str, Any], results: tuple[Any, Any] | None, options: Options
+    gate: Any, pairs: Mapping[str, Any], tests: Mapping[str, Any], results: tuple[Any, Any], options: Options
 ) -> Content:
-    """Content of the page of a `GateResult`; ranked lists come from the results, if it has them."""
+    """Content of the page of a `GateResult`; ranked lists come from the results."""
     metrics, first = [*pairs], next(iter(pairs.values()))
     systems, ids = ["old", "new"], first.qid.tolist()
     values, means = {}, []
@@ -48,11 +48,9 @@ def content_of_gate(
         dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
         + (" The dashed line is the margin." if gate.margin is not None else ""),
     )  # fmt: skip
-    old, new = results or (None, None)
+    old, new = results
     if isinstance(new, HasPage):
         new._add_lists(content, old, metrics[0], options)
-    else:
-        content.why_no_lists = "There are no lists of documents: a gate that was loaded does not keep them."
     return content
 
 
@@ -71,10 +69,10 @@ def _lead(gate: Any, metric: str, means: Means) -> Parts:
     ]
 
 
-def _made(pairs: Mapping[str, Any], results: tuple[Any, Any] | None, options: Options) -> list[tuple[str, str]]:
+def _made(pairs: Mapping[str, Any], results: tuple[Any, Any], options: Options) -> list[tuple[str, str]]:
     """Origin of the page."""
     made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in pairs.items() if pair.meaning]
-    fingerprints = getattr((results or (None,))[0], "label_fingerprints", None)
+    fingerprints = getattr(results[0], "label_fingerprints", None)
     if fingerprints is not None:
         made.append(("Fingerprint of the labels", f"{crc32(np.asarray(fingerprints).tobytes()):08x}"))
     made.append(("Version", f"sklearn_rank {__version__}"))

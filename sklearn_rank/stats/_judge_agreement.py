@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._misuse.check import report
@@ -16,14 +15,13 @@ from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
-from sklearn_rank._utils.storage import Saveable, SavedArrays, part
 from sklearn_rank._utils.table import Table, TableReport, cell
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import numbers
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class JudgeAgreement(TableReport, Saveable):
+class JudgeAgreement(TableReport):
     """Agreement of a model's grades with people's grades, from `judge_agreement`.
 
     Attributes
@@ -76,17 +74,6 @@ class JudgeAgreement(TableReport, Saveable):
         table = self.table
         rows = tuple((f"{row[0]:g}", *row[1:]) for row in table.rows)
         return [Table(table.columns, rows)]
-
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"n_left_out": self.n_left_out}, {"human": self.human, "model": self.model}
-
-    @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        shape = arrays.check("human", (None,), "f")
-        arrays.check("model", shape, "f")
-        if shape == (0,):
-            raise ValueError("there must be a document")
-        return cls(arrays["human"], arrays["model"], part(words, "n_left_out", int))
 
 
 @named_arguments

@@ -6,10 +6,9 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.notation import display_name
@@ -20,7 +19,6 @@ from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import LabeledName, P, Table, TableReport
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
@@ -333,32 +331,8 @@ def _residuals_are_equal(values: JudgedValues) -> bool:
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 
 
-JUDGES = ("human", "model", "others", "pseudo", "bounds", "shares")
-
-
-def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[str, JudgedValues]]:
-    """Level and values of a saved result, if they fit together."""
-    level = float(part(words, "confidence_level", float))
-    check_arguments("judged_interval", confidence_level=level)
-    metrics, left_out = names(words, "metrics"), part(words, "n_left_out", list)
-    of_metrics = [arrays.ending(f" {i}") for i, _ in enumerate(metrics)]
-    for of_metric in of_metrics:
-        (n_human,), (n_others,) = of_metric.check("human", (None,), "f"), of_metric.check("others", (None,), "f")
-        of_metric.check("model", (n_human,), "f")
-        (n_pseudo,) = of_metric.check("pseudo", (None,), "f")
-        of_metric.check("bounds", (2,), "f")
-        of_metric.check("shares", (2,), "f")
-        if n_human < FEWEST_HUMAN or n_others < 2 or n_pseudo not in (0, 2):
-            raise ValueError("the values of the judges must fit together in shape")
-    values = {
-        name: JudgedValues(**{judge: of_metric[judge] for judge in JUDGES}, n_left_out=int(n))
-        for name, of_metric, n in zip(metrics, of_metrics, left_out, strict=True)
-    }
-    return level, values
-
-
 @dataclass(frozen=True, repr=False, eq=False)
-class JudgedResult(TableReport, Saveable):
+class JudgedResult(TableReport):
     """What means and differences by two judges have in common: the values that they are computed from."""
 
     confidence_level: float
@@ -395,18 +369,6 @@ class JudgedResult(TableReport, Saveable):
 
     def _tables(self) -> list[Table]:
         return [self.table]
-
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        values = self._values.values()
-        words = {
-            "metrics": [*self._values], "n_left_out": [one.n_left_out for one in values],
-            "confidence_level": self.confidence_level,
-        }  # fmt: skip
-        return words, {f"{field} {i}": getattr(x, field) for i, x in enumerate(values) for field in JUDGES}
-
-    @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        return cls(*_loaded(words, arrays))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -537,13 +499,6 @@ class JudgedDifference(JudgedResult):
     def _title(self) -> str:
         level = 100 * self.confidence_level
         return f"Difference of {self.metric}, new less old, by people and a model, {level:g} % intervals"
-
-    @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        level, values = _loaded(words, arrays)
-        if len(values) > 1:
-            raise ValueError("a difference is by one metric")
-        return cls(level, values)
 
 
 # --- the functions -----------------------------------------------------------------------------------------------

@@ -4,24 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from changed_files import changed
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingEvaluator, compare_systems, evaluate
+from sklearn_rank import RankingEvaluator, evaluate
 from sklearn_rank._utils.storage import SavedArrays
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.stats import compare_judged, judge_agreement, judged_interval, no_worse
 
 X, Y, QID = make_ranking(n_queries=40, random_state=0)
-
-
-def independent(n, score=X[:, 0]):
-    """Values of the first rows, whose queries have no weight and no cluster."""
-    return evaluate(Y[:n], score[:n], qid=QID[:n], metrics=["ndcg@5", "map"])
-
-
-def by_both_judges(score):
-    return independent(400, score), independent(len(Y), score)
 
 
 def evaluation():
@@ -38,21 +27,10 @@ def evaluation_of_some_judged():
     return evaluate(labels, X[:, 0], qid=QID, metrics=["ndcg@5", "map"], unjudged="nonrelevant")
 
 
-def explanation():
-    qrels = {str(q): {f"d{i}": i % 3 for i in range(9)} for q in range(9)}
-    runs = {name: {q: sorted(judged, reverse=name == "b") for q, judged in qrels.items()} for name in ("a", "b")}
-    return compare_systems(qrels, runs, metrics="ndcg@5").explain("3", new="b", old="a")
-
-
 RESULTS = {
     "Evaluation": evaluation,
     "some are judged": evaluation_of_some_judged,
     "Comparison": comparison,
-    "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
-    "JudgedDifference": lambda: compare_judged(new=by_both_judges(X[:, 0]), old=by_both_judges(X[:, 1]), metric="map"),
-    "GateResult": lambda: no_worse(new=evaluation(), old=evaluation(), margin=0.1),
-    "JudgeAgreement": lambda: judge_agreement(Y, Y.copy()),
-    "Explanation": explanation,
 }
 
 
@@ -86,30 +64,6 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
             assert "meta" in arrays_read
             assert not {*arrays_read} & {*tried}
     assert tried
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"description": {"names": ["a"]}}, "two names"),
-        ({"description": {"names": ["a", "b", "c"]}}, "two names"),
-        ({"description": {"names": ["a", 1]}}, "two names"),
-        ({"description": {"metric": 1}}, "'metric' as str"),
-        ({"description": {"is_sum": 1}}, "'is_sum' as bool"),
-        ({"description": {"greater_is_better": None}}, "'greater_is_better' as bool"),
-        ({"numbers": np.zeros(4)}, "numbers must have shape"),
-        ({"numbers": np.zeros(5, int)}, "numbers must not have dtype"),
-        ({"label": np.zeros((1, 1))}, "label must have shape"),
-        ({"description": lambda words: words["objects"].update(query=[1, 2])}, "query must have shape"),
-        ({"description": lambda words: words["objects"].update(documents=[8])}, "label must have shape"),
-    ],
-)
-def test_saved_explanations_with_contradictory_parts(change, message, tmp_path):
-    found = RESULTS["Explanation"]()
-    found.save(tmp_path / "saved")
-    assert repr(type(found).load(changed(tmp_path / "saved"))) == repr(found)
-    with pytest.raises(ValueError, match=f"The file must hold a saved Explanation.*{message}"):
-        type(found).load(changed(tmp_path / "saved", **change))
 
 
 def test_results_of_a_comparison_have_equal_numbers_of_queries(arrays_read, tmp_path):

@@ -24,7 +24,7 @@ from sklearn_rank._report.text import between, number, visible
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.model_selection import RankingEvaluator
-from sklearn_rank.results import Comparison, Evaluation, GateResult
+from sklearn_rank.results import Comparison, Evaluation
 from sklearn_rank.stats import no_worse
 
 
@@ -445,16 +445,6 @@ def test_page_of_a_gate(files, run, new):
     assert gate.verdict.partition(": ")[0] in text
     assert f"bounds {between(gate.low['ndcg@10'], gate.high['ndcg@10'], signed=True)}" in text
     assert Reader(gate.to_html()).data == Reader(page).data
-
-
-def test_gate_that_was_loaded_has_no_lists(tmp_path):
-    report = comparison(12)
-    gate = no_worse(new=report["two-tower"], old=report["bm25"], margin=0.4)
-    assert len(Reader(gate.to_html()).data["lists"]) == 12
-    gate.save(tmp_path / "gate")
-    text, data = text_and_data(GateResult.load(tmp_path / "gate"))
-    assert "a gate that was loaded does not keep them" in text
-    assert "lists" not in data
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from changed_files import changed
 from known_cases import references
 from numpy.testing import assert_allclose
 from registry import together
 from scipy import stats
 
 from sklearn_rank import compare_systems, evaluate
-from sklearn_rank.results import Evaluation, GateResult
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import confidence_interval, no_worse
 from sklearn_rank.stats._gate import estimate_mean
 from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, n_for_all, n_for_some
@@ -176,7 +175,7 @@ def test_equal_systems_need_queries():
     assert no_worse(**results(better + 0.1, better), margin=0)
 
 
-def test_gate_reports_the_queries_it_needs(tmp_path):
+def test_gate_reports_the_queries_it_needs():
     """With fewer queries than an equal system needs for the margin, the result is "undecided", not an error."""
     same = results(np.full(80, 0.3), np.full(80, 0.3))
     found = no_worse(**same, margin=0.02)
@@ -193,8 +192,6 @@ def test_gate_reports_the_queries_it_needs(tmp_path):
     old = Evaluation.from_values(range(80), {"map": np.full(80, 0.3), "mrr": np.full(80, 0.3)})
     two = no_worse(new=old.subset(range(80)), old=old, margin={"map": 0.05, "mrr": 0.01})
     assert "cannot show a margin of 0.01 in mrr: 351 are the least" in two.verdict
-    two.save(tmp_path / "saved")
-    assert GateResult.load(tmp_path / "saved").verdict == two.verdict
 
 
 def test_identical_lists_pass(rng, tmp_path):
@@ -219,9 +216,6 @@ def test_identical_lists_pass(rng, tmp_path):
         assert "The list of 1 query differs." in str(found)
     found = no_worse(new=same.subset(range(8)), old=old, margin=0.1)
     assert (found.decision, "is not known: 'new' has no" in " ".join(str(found).split())) == ("undecided", True)
-    for i, gate in enumerate((found, no_worse(new=same, old=old))):
-        gate.save(tmp_path / f"gate{i}")
-        assert str(GateResult.load(tmp_path / f"gate{i}")) == str(gate)
     less = no_worse(new=same, old=old.subset(range(7)), margin=0.1, missing=1.0)
     assert less.decision == "undecided"
 
@@ -376,7 +370,7 @@ def test_dependent_queries_have_wider_bounds(rng):
     assert (alone.n_least, given.n_least) == ({"ndcg@10": 35}, {"ndcg@10": 350 - 7})
 
 
-def test_gate_uses_weights_of_results(rng, tmp_path):
+def test_gate_uses_weights_of_results(rng):
     weight = rng.random(30) + 0.1
     new, old = (Evaluation.from_values(range(30), {"map": x}, weight=weight) for x in rng.random((2, 30)))
     found = no_worse(new=new, old=old, margin=0.2)
@@ -387,8 +381,6 @@ def test_gate_uses_weights_of_results(rng, tmp_path):
     assert (found.low["map"], found.high["map"]) == pytest.approx(expected)
     assert found.table.rows[0][2:4] == pytest.approx((old.mean()["map"], new.mean()["map"]))
     assert "Means are weighted." in str(found)
-    found.save(tmp_path / "weighted")
-    assert str(GateResult.load(tmp_path / "weighted")) == str(found)
     other = Evaluation.from_values(range(30), {"map": d + 1}, weight=weight + 1)
     with pytest.raises(ValueError, match="no_worse takes results with the same weights"):
         no_worse(new=new, old=other, margin=0.2)
@@ -397,7 +389,7 @@ def test_gate_uses_weights_of_results(rng, tmp_path):
 @together("metric", ["map", "mse"])
 @together("with_clusters", [False, True])
 @together("with_weight", [False, True])
-def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with_weight, rng, tmp_path):
+def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with_weight, rng):
     weight = rng.integers(0, 3, 30).astype(float) if with_weight else None
     clusters = np.arange(30) // 3 if with_clusters else None
     options = {"weight": weight, "clusters": clusters}
@@ -419,11 +411,6 @@ def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with
     zero = " or the weight is 0" if with_weight else ""
     assert f"{left} left out of {metric}: it is undefined there{zero}." in str(found)
     assert ("Means are weighted." in str(found), "Queries come in " in str(found)) == (with_weight, with_clusters)
-    path = tmp_path / f"{metric} {with_clusters} {with_weight}"
-    found.save(path)
-    again = GateResult.load(path)
-    assert str(again) == str(found)
-    assert again.table == found.table
 
 
 # --- error rates -------------------------------------------------------------------------------------------------
@@ -472,7 +459,7 @@ def test_results_of_evaluate_and_of_a_comparison(rng):
     assert no_worse(new=new, old=old, margin={"map": 0.5}).margin == {"map": 0.5}
 
 
-def test_missing_and_undefined_queries(tmp_path):
+def test_missing_and_undefined_queries():
     new = Evaluation.from_values(list("abcde"), {"map": [0.1, 0.2, 0.5, 0.4, np.nan]})
     old = Evaluation.from_values(list("abcdf"), {"map": [0.1, 0.3, 0.4, 0.4, 0.5]})
     with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
@@ -483,8 +470,6 @@ def test_missing_and_undefined_queries(tmp_path):
     assert found.table.rows[0][1] == 5
     assert found.lost_most().rows[0] == ("f", 0.5, 0.0, -0.5)
     assert no_worse(new=new, old=old, margin=0.1, missing=math.nan).table.rows[0][1] == 4
-    found.save(tmp_path / "gate")
-    assert str(GateResult.load(tmp_path / "gate")) == str(found)
 
 
 REFUSED = {
@@ -582,68 +567,3 @@ def test_equal_losses_keep_the_order_of_the_queries():
     rows = found.lost_most(100).rows
     assert [row[0] for row in rows] == [q for q in range(30) if q % 2 and q % 3] + [q for q in range(30) if q % 6 == 3]
     assert found.lost_most(3).rows == rows[:3]
-
-
-def of_metric(**entries):
-    """Change the description of the first metric."""
-    return {"description": lambda words: words["metrics"][0].update(entries)}
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"description": {"alpha": 0.5}}, "alpha' parameter of no_worse must be above 0 and below 0.5"),
-        ({"description": {"alpha": 1}}, "'alpha' as float"),
-        ({"description": {"metrics": []}}, "list of distinct names"),
-        (of_metric(name="mrr"), "list of distinct names"),
-        (of_metric(name=1), "'name' as str"),
-        (of_metric(margin=-1.0), "margin"),
-        (of_metric(margin="a"), "margin"),
-        (of_metric(margin=None), "margin"),
-        (of_metric(largest_loss=0.0), "largest_loss"),
-        (of_metric(span="a"), "'span' as float or NoneType"),
-        (of_metric(greater_is_better=1), "'greater_is_better' as bool"),
-        (of_metric(n_left_out=None), "'n_left_out' as int"),
-        (of_metric(n_filled=0.5), "'n_filled' as int"),
-        ({"new_at_0": np.zeros(5)}, "new must have shape"),
-        ({"old_at_0": np.zeros(6, int)}, "old must not have dtype int"),
-        ({"new_at_1": None}, "new 1"),
-        ({"cluster_at_0": np.zeros(5, int)}, "cluster must have shape"),
-        ({"cluster_at_0": np.zeros(6)}, "cluster must not have dtype float"),
-        ({"weight_at_0": np.ones(6, int)}, "weight must not have dtype int"),
-        ({"qid_at_0": np.zeros(1, int), "new_at_0": np.zeros(1), "old_at_0": np.zeros(1)}, "two queries or more"),
-    ],
-)
-def test_saved_gates_with_contradictory_parts(change, message, tmp_path):
-    values = np.arange(6) / 10
-    new, old = (Evaluation.from_values(range(6), {"map": x, "mrr": x}) for x in (values, values[::-1]))
-    result = no_worse(new=new, old=old, margin=0.1)
-    result.save(tmp_path / "saved")
-    assert str(GateResult.load(changed(tmp_path / "saved"))) == str(result)
-    with pytest.raises(ValueError, match=f"must hold a saved GateResult.*{message}"):
-        GateResult.load(changed(tmp_path / "saved", **change))
-
-
-def test_a_saved_gate_of_two_queries_is_loaded(tmp_path):
-    new, old = (
-        Evaluation.from_values([1, 2], {"map": x}, clusters=[1, 2], weight=[1, 2]) for x in ([0.5, 1], [1, 0.5])
-    )
-    result = no_worse(new=new, old=old, margin=0.1)
-    result.save(tmp_path / "saved")
-    assert str(GateResult.load(tmp_path / "saved")) == str(result)
-
-
-def test_saved_and_loaded(found, tmp_path):
-    few = results([0.1, 0.2, 0.3], [0.3, 0.2, 0.1])
-    for i, result in enumerate((found, no_worse(**few, margin=0.25), no_worse(**few))):
-        result.save(tmp_path / f"gate{i}")
-        loaded = GateResult.load(tmp_path / f"gate{i}")
-        assert str(loaded) == str(result)
-        assert loaded.table == result.table
-        assert loaded.lost_most(100).rows == result.lost_most(100).rows
-    with pytest.raises(ValueError, match="must hold a saved Evaluation .* Got GateResult"):
-        Evaluation.load(tmp_path / "gate0")
-    pairs = {name: replace(pair, new=pair.new[:-1]) for name, pair in found._pairs.items()}
-    replace(found, _pairs=pairs).save(tmp_path / "torn")
-    with pytest.raises(ValueError, match="must hold a saved GateResult"):
-        GateResult.load(tmp_path / "torn")

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from changed_files import changed
 from known_cases import references
 from numpy.testing import assert_allclose
 from registry import together
@@ -13,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from sklearn_rank import evaluate
 from sklearn_rank.io import read_qrels, read_run
-from sklearn_rank.results import Evaluation, JudgeAgreement, JudgedDifference, JudgedInterval
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_judged, confidence_interval, judge_agreement, judged_interval
 from sklearn_rank.stats._judges import JudgedValues, power_tuned
 
@@ -287,7 +286,7 @@ def test_pseudo_queries_of_a_success_rate():
     assert "right, or wrong by the same, in ndcg@10 on all queries of people" in " ".join(str(of_values).split())
 
 
-def test_five_queries_are_weak_evidence(tmp_path):
+def test_five_queries_are_weak_evidence():
     """New wins all five queries: p is the exact .0625, not 0."""
     new, old = (judges(np.full(5, x), np.full(5, x), np.full(50, x), "hit@10") for x in (1.0, 0.0))
     found = compare_judged(new=new, old=old)
@@ -298,8 +297,6 @@ def test_five_queries_are_weak_evidence(tmp_path):
     both, people, _ = found.table.rows
     by_compare = compare(*(one[0] for one in (new, old)))
     assert people[3:6] == pytest.approx((*by_compare.confidence_interval, by_compare.pvalue))
-    found.save(tmp_path / "found.npz")
-    assert JudgedDifference.load(tmp_path / "found.npz").confidence_interval == (low, high)
     new, old = (judges(np.full(5, x), np.full(5, x), np.full(50, x)) for x in (0.5, 0.25))
     of_values = compare_judged(new=new, old=old)
     assert (of_values.pvalue, of_values.table.rows[0][3]) == (1 / 16, None)
@@ -343,20 +340,13 @@ def test_rows_of_the_table(level, rng):
             assert (rows[0][5], rows[2][5]) == (found.pvalue, None)
 
 
-def test_printed_and_saved(found, tmp_path):
+def test_printed(found):
     assert max(map(len, str(found).splitlines())) <= 100
     assert "12 queries judged by people are few" in str(found)
     assert "<table>" in found._repr_html_()
     assert found.to_markdown().startswith("| ")
     assert found.to_latex().startswith(r"\begin{tabular}")
     assert len(found.to_frame()) == len(found.table.rows)
-    found.save(tmp_path / "found")
-    loaded = type(found).load(tmp_path / "found")
-    assert str(loaded) == str(found)
-    assert loaded.confidence_interval == found.confidence_interval
-    other = {JudgedInterval, JudgedDifference} - {type(found)}
-    with pytest.raises(ValueError, match="must hold a saved"):
-        other.pop().load(tmp_path / "found")
 
 
 def test_note_with_fewer_than_twenty_queries_of_people(rng):
@@ -373,59 +363,6 @@ def test_note_with_fewer_than_twenty_queries_of_people(rng):
     assert [note.split()[10] for note in notes if "wrong by the same" in note] == ["a", "c"]
     human = Evaluation.from_values(range(21), {"a": values[:21], "b": some[:21], "c": values[:21]})
     assert "18 queries judged by people are few" in str(judged_interval(human, model))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"description": {"confidence_level": 5.0}}, "'confidence_level' parameter of judged_interval must be between"),
-        ({"description": {"confidence_level": 1}}, "'confidence_level' as float"),
-        ({"description": {"metrics": ["a", "a"]}}, "list of distinct names"),
-        ({"description": {"n_left_out": 0}}, "'n_left_out' as list"),
-        ({"description": {"n_left_out": []}}, "shorter"),
-        ({"model_at_0": np.zeros(6)}, "model must have shape"),
-        ({"human_at_0": np.zeros(5, int)}, "human must not have dtype int"),
-        ({"others_at_0": np.zeros(2, int)}, "others must not have dtype int"),
-        ({"others_at_0": np.zeros(1)}, "must fit together"),
-        ({"human_at_0": np.zeros(4), "model_at_0": np.zeros(4)}, "must fit together"),
-    ],
-)
-def test_saved_judges_with_contradictory_parts(change, message, rng, tmp_path):
-    new, old = drawn(rng, 5, 2), drawn(rng, 5, 2)
-    for result in (judged_interval(*new), compare_judged(new=new, old=old)):
-        result.save(tmp_path / "saved")
-        assert str(type(result).load(changed(tmp_path / "saved"))) == str(result)
-        with pytest.raises(ValueError, match=f"must hold a saved {type(result).__name__}.*{message}"):
-            type(result).load(changed(tmp_path / "saved", **change))
-
-
-def test_a_saved_difference_has_one_metric(rng, tmp_path):
-    result = compare_judged(new=drawn(rng, 5, 2), old=drawn(rng, 5, 2))
-    result.save(tmp_path / "saved")
-    sizes = {"human": 5, "model": 5, "others": 2, "pseudo": 0, "bounds": 2, "shares": 2}
-    of_two = {f"{name}_at_1": np.zeros(n) for name, n in sizes.items()}
-    with pytest.raises(ValueError, match="a difference is by one metric"):
-        JudgedDifference.load(
-            changed(tmp_path / "saved", description={"metrics": ["a", "b"], "n_left_out": [0, 0]}, **of_two)
-        )
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"human": np.zeros(0), "model": np.zeros(0)}, "there must be a document"),
-        ({"model": np.zeros(4)}, "model must have shape"),
-        ({"human": np.zeros(3, int)}, "human must not have dtype int"),
-        ({"model": np.zeros(3, int)}, "model must not have dtype int"),
-        ({"description": {"n_left_out": 0.5}}, "'n_left_out' as int"),
-    ],
-)
-def test_saved_agreements_with_contradictory_parts(change, message, tmp_path):
-    result = judge_agreement([0, 1, 2, np.nan], [0, 2, 2, 1])
-    result.save(tmp_path / "saved")
-    assert str(JudgeAgreement.load(changed(tmp_path / "saved"))) == str(result)
-    with pytest.raises(ValueError, match=f"must hold a saved JudgeAgreement.*{message}"):
-        JudgeAgreement.load(changed(tmp_path / "saved", **change))
 
 
 # --- agreement ---------------------------------------------------------------------------------------------------
@@ -457,8 +394,6 @@ def test_agreement_of_files_and_dictionaries(tmp_path):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
         read.append(read_qrels(tmp_path / name))
     assert str(judge_agreement(*read)) == str(found)
-    found.save(tmp_path / "saved")
-    assert str(JudgeAgreement.load(tmp_path / "saved")) == str(found)
     arrays = judge_agreement([0, 2, 1, 1, math.nan], [1, 2, math.nan, 1, 3])
     assert (arrays.table.rows, arrays.n_left_out) == (found.table.rows, 2)
 
