@@ -42,6 +42,7 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import side_by_side
+from sklearn_rank._utils.read_only import ReadOnlyArrays, read_only
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
 from sklearn_rank._utils.table import (
     P_CORRECTED,
@@ -74,8 +75,12 @@ class CrossValidation(ByName[Any]):
     """
 
     def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None, fold_means: Mapping[str, Array]) -> None:
-        super().__init__(scores)
+        super().__init__(read_only(dict(scores)))
         self.pooled, self._fold_means = pooled, fold_means
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy as arguments, so that arrays are read-only again."""
+        return CrossValidation, (dict(self), self.pooled, self._fold_means)
 
     def mean_over_queries(self) -> dict[str, float]:
         """Return the mean of each metric over all queries; each query counts once.
@@ -130,7 +135,7 @@ class ComparisonParts(Protocol):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], ComparisonParts):
+class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Evaluation], ComparisonParts):
     """Models on the same queries, returned by `RankingEvaluator.compare` (with folds) or `compare_systems` (without).
 
     It is a mapping from models to their `results`, so you can pass it to each function that accepts a dict of results,
@@ -497,8 +502,8 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], Compa
         -------
         Explanation
             ``table``: documents with grade, both ranks, whether they are judged, and contribution. ``documents``,
-            ``label``, ``ranks`` and ``contribution`` hold the columns as arrays. It also has ``to_judge(n)``,
-            ``to_frame()`` and ``save(path)``.
+            ``label``, ``ranks`` and ``contribution`` hold the columns as arrays. It also has ``to_judge(n)`` and
+            ``to_frame()``.
 
         Raises
         ------

@@ -26,8 +26,9 @@ from sklearn_rank._engine.primitives import (
     Call,
 )  # fmt: skip
 from sklearn_rank._engine.queries import is_pooled
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, read_only
+from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.read_only import read_only
 from sklearn_rank._utils.threads import check_interrupt
 from sklearn_rank._utils.typing import Array, Index
 

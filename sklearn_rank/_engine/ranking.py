@@ -20,6 +20,7 @@ from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Scrat
 from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries
 from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.read_only import read_only
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
@@ -410,14 +411,6 @@ class Ranking:
             Ranking(labels, self._row_score, self.ptr, order=self.order, tie_end=self.tie_end, depth=self.depth)
             for labels in self.labels.subtopics
         ]
-
-
-def read_only(x: Any) -> Any:
-    """View that no formula can change, because others read it; of what is no array, itself."""
-    if isinstance(x, np.ndarray):
-        x = x.view()
-        x.flags.writeable = False
-    return x
 
 
 # --- rankings of queries -------------------------------------------------------------------------------------

@@ -209,7 +209,9 @@ def _compared(
     """Compare systems with one or several runs, given the results of the runs."""
     results = one_by_system(flat, n_runs)
     _look(results)
-    return Comparison(results=results, y_score={name: x for name, x in by_row.items() if name in n_runs}, **plan)
+    # Scores may be arrays of the caller.
+    y_score = {name: x.copy() for name, x in by_row.items() if name in n_runs}
+    return Comparison(results=results, y_score=y_score, **plan)
 
 
 def _look(results: Mapping[str, Evaluation]) -> None:

@@ -23,6 +23,7 @@ from sklearn_rank._utils.blocks import ROWS_IN_MEMORY, cut_queries
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import LabeledName, PartlyPrinted, Table, TableReport, markdown_text, printable, shorten
 from sklearn_rank._utils.typing import Array, Index
 
@@ -292,7 +293,7 @@ def _changes(lists: Sides, documents: Documents, asked: Index, values: Array, sp
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Explanation(TableReport):
+class Explanation(TableReport, ReadOnlyArrays):
     """Contribution of each document to the difference of two systems on a query, returned by `Comparison.explain`.
 
     Attributes

@@ -26,6 +26,7 @@ from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats, refuse_masked
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.typing import Array
 
 AVERAGES = ("macro", "micro", "geometric")
@@ -35,7 +36,7 @@ MEAN_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class GivenValues:
+class GivenValues(ReadOnlyArrays):
     """Values of a metric per query, with its mean. They are used like computed ones, but cannot be computed again.
 
     Attributes

@@ -24,6 +24,7 @@ from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.settled import other_metrics, relevance_of, settled_as_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.typing import Array, Index
 
 E = TypeVar("E")
@@ -144,7 +145,7 @@ def with_counts(result: E, **counts: Any) -> E:
 
 
 @dataclass(frozen=True)
-class RankedData:
+class RankedData(ReadOnlyArrays):
     """Checked data, which can be ranked again.
 
     Attributes
@@ -172,6 +173,7 @@ class RankedData:
 
     def __post_init__(self) -> None:
         """Remember scores, and labels unless they are bytes of our own."""
+        super().__post_init__()
         if isinstance(self.queries, Queries):
             object.__setattr__(self, "scores_checksum", checksum(self.queries.score))
         if isinstance(self.queries, Queries) and self.queries.row_label.dtype is not BYTE:
@@ -336,7 +338,7 @@ def checksum(x: NDArray[Any]) -> int:
 
 
 @dataclass(frozen=True)
-class DataCounts:
+class DataCounts(ReadOnlyArrays):
     """Counts and fingerprints of data that were not kept.
 
     Attributes

@@ -126,8 +126,7 @@ class PreparedMetrics:
         queries = self._with_scores(y_score)
         metrics = dict(zip(self._specs, self._bound.compute(queries), strict=True))
         self._look(queries, y_score)
-        weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
-        return Evaluation(queries.grouping.ids.copy(), weight, metrics, RankedData(queries), *self._data.properties)
+        return Evaluation(queries.grouping.ids, queries.weight, metrics, RankedData(queries), *self._data.properties)
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
         """Queries with these scores, which are checked."""

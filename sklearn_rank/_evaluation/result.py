@@ -48,6 +48,7 @@ from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.storage import Saveable, SavedArrays
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts):
+class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays, EvaluationParts):
     """Values of metrics by query, returned by `evaluate`.
 
     Attributes
@@ -96,6 +97,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts)
     A result keeps the checked data, because `tie_range` and `n_tied` rank again. `save` does not save the data, so a
     loaded result supports everything except ties and explanations of a comparison. `save` does save the fingerprints of
     the labels, so that results on different labels cannot be compared.
+
+    Arrays of results are read-only. To sort or change values, copy them: ``result.per_query["map"].copy()``.
     """
 
     qid: NDArray[Any]

@@ -19,6 +19,7 @@ from sklearn_rank._misuse.rows import look, surely_passes
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.numbers import distinct_values
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
@@ -27,7 +28,7 @@ MOST_PRINTED = 11
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdCurve:
+class ThresholdCurve(ReadOnlyArrays):
     """Quality of answers by score threshold, returned by `threshold_curve`.
 
     All attributes are ndarrays of shape (n_thresholds,). A query is answerable if it has a relevant document.

@@ -34,6 +34,7 @@ from sklearn_rank._utils.constraints import built_in, is_word
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
+from sklearn_rank._utils.read_only import read_only
 
 ORDERS: dict[str, dict[str, Any]] = {
     "random": {"ties": "average", "tied_curve": "expected", "precision_at": "rank"},
@@ -236,7 +237,7 @@ class MetricSpec:
     @cached_property
     def cutoffs(self) -> NDArray[np.int64]:
         """Distinct cutoffs, ascending."""
-        return distinct_values(self._asked_for)
+        return read_only(distinct_values(self._asked_for))
 
     @cached_property
     def depth(self) -> int:
@@ -251,7 +252,7 @@ class MetricSpec:
     @cached_property
     def curve_index(self) -> NDArray[np.int64]:
         """Index of each requested cutoff in `cutoffs`; 0-d for a single cutoff."""
-        return np.searchsorted(self.cutoffs, self._asked_for)
+        return read_only(np.searchsorted(self.cutoffs, self._asked_for))
 
     @cached_property
     def curve_key(self) -> tuple[Any, ...]:

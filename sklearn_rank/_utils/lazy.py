@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from sklearn_rank._utils.read_only import ReadOnlyArrays, read_only
+
 T = TypeVar("T")
 
 
@@ -22,5 +24,8 @@ class cached_property(Generic[T]):
         """Compute the value and store it on the instance, which is read from then on."""
         if instance is None:
             return self  # type: ignore[return-value]
-        value = instance.__dict__[self.name] = self.func(instance)
+        value = self.func(instance)
+        if isinstance(instance, ReadOnlyArrays):
+            value = read_only(value)
+        instance.__dict__[self.name] = value
         return value

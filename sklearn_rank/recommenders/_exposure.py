@@ -15,6 +15,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, SHARE, Constraint, is_count, random_of
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index, judged_entries
@@ -32,7 +33,7 @@ N_RESAMPLES = Constraint("an int >= 2, or None", lambda v: v is None or (is_coun
 
 
 @dataclass(frozen=True, repr=False)
-class Exposure(TableReport):
+class Exposure(TableReport, ReadOnlyArrays):
     """How often each item is shown, from `exposure`.
 
     Attributes
@@ -254,7 +255,7 @@ def exposure(
         without_part = sums.less(parts).values(attributes)
     counts = sums.counts[0]
     table = None if group is None else _table_of_groups(group, counts, judgments, top.items)
-    return Exposure(top.items, counts, len(top.users), **values, groups=table, _without_part=without_part)
+    return Exposure(top.items.copy(), counts, len(top.users), **values, groups=table, _without_part=without_part)
 
 
 def _parts(n_users: int, n_resamples: int, random_state: RandomState) -> Any:

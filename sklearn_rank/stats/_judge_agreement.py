@@ -15,13 +15,14 @@ from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
+from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table, TableReport, cell
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import numbers
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class JudgeAgreement(TableReport):
+class JudgeAgreement(TableReport, ReadOnlyArrays):
     """Agreement of a model's grades with people's grades, from `judge_agreement`.
 
     Attributes
