@@ -43,7 +43,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.read_only import ReadOnlyArrays, read_only
-from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
+from sklearn_rank._utils.storage import Arrays, Saveable, check, check_saved, ending, names, part
 from sklearn_rank._utils.table import (
     P_CORRECTED,
     P_OF_FOLDS,
@@ -597,12 +597,12 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return words, arrays
 
     @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: Arrays) -> Self:
         models, metrics, n_queries, failures = _check_saved(words, arrays)
         results: dict[str, Evaluation] = {}
         y_score: dict[str, Array] = {}
         for i, (model, meta) in enumerate(words["results"].items()):
-            of_model = arrays.ending(f" {i}")
+            of_model = ending(arrays, f" {i}")
             results[model] = Evaluation._from_saved(meta, of_model)
             first = next(iter(results.values()))
             if not np.array_equal(results[model].qid, first.qid) or results[model].meaning != first.meaning:
@@ -788,7 +788,7 @@ def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
 
 
 def _check_saved(
-    words: Mapping[str, Any], arrays: SavedArrays
+    words: Mapping[str, Any], arrays: Arrays
 ) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
     """Check the header of a saved comparison; return models, metrics, queries of the folds, and failures."""
     from sklearn_rank.stats._compare_all import check_plan  # loads scipy.stats
@@ -802,9 +802,9 @@ def _check_saved(
         raise ValueError("results must have the same metrics")
     check_plan("Comparison", test=part(words, "test", str), correction=words["correction"])
     n_models = len(models) if n_queries else 0
-    arrays.check("fold_means", (n_models, len(metrics), len(n_queries)), "f")
-    arrays.check("fit_time", (n_models, len(n_queries)), "f")
-    of_models = {model: arrays.ending(f" {i}") for i, model in enumerate(results)}
+    check(arrays, "fold_means", (n_models, len(metrics), len(n_queries)), "f")
+    check(arrays, "fit_time", (n_models, len(n_queries)), "f")
+    of_models = {model: ending(arrays, f" {i}") for i, model in enumerate(results)}
     n_compared: int | None = None
     for model, of_model in of_models.items():
         _, n_compared = check_saved(results[model], of_model, n_compared)
@@ -814,9 +814,9 @@ def _check_saved(
         raise ValueError("scores must be of all results of one run or of none")
     if with_scores:
         # All models have the same number of scores for each row, at least one.
-        n_rows, *n_scores = with_scores[0].shape("y_score")
+        n_rows, *n_scores = with_scores[0]["y_score"].shape
         for of_model in with_scores:
-            of_model.check("y_score", (n_rows, *n_scores[:1]), "f")
+            check(of_model, "y_score", (n_rows, *n_scores[:1]), "f")
     return models, metrics, n_queries, failures
 
 

@@ -49,7 +49,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.read_only import ReadOnlyArrays
-from sklearn_rank._utils.storage import Saveable, SavedArrays
+from sklearn_rank._utils.storage import Arrays, Saveable
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -824,7 +824,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays, 
     _to_saved = words_and_arrays
 
     @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: Arrays) -> Self:
         result = with_saved_counts(cls.from_values(**given_values(words, arrays)), words, arrays)
         if "references" not in words:
             return result

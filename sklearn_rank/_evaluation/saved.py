@@ -13,7 +13,7 @@ from sklearn_rank._evaluation.given_values import GivenValues
 from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import References, ValuesByMetric, means_of
 from sklearn_rank._metric.spec import adjusted_meaning
-from sklearn_rank._utils.storage import SavedArrays, check_saved
+from sklearn_rank._utils.storage import Arrays, check_saved
 
 E = TypeVar("E")
 
@@ -69,7 +69,7 @@ def _stacked(values: ValuesByMetric) -> dict[str, NDArray[Any]]:
     }
 
 
-def given_values(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, Any]:
+def given_values(words: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     """Arguments of `Evaluation.from_values` for words and arrays that were saved, which are checked."""
     metrics, _ = check_saved(words, arrays)
     names = [metric["name"] for metric in metrics]
@@ -88,14 +88,14 @@ def given_values(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, Any
     }
 
 
-def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDArray[Any]]:
+def given_shares(words: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Share of the documents of each query that are judged, by metric, of words and arrays that were checked."""
     names = [metric["name"] for metric in words["metrics"]]
-    judged = np.ones(arrays.shape("values")) if words["is_all_judged"] else arrays["judged"]
+    judged = np.ones(arrays["values"].shape) if words["is_all_judged"] else arrays["judged"]
     return dict(zip(names, judged, strict=True))
 
 
-def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) -> E:
+def with_saved_counts(result: E, words: Mapping[str, Any], arrays: Arrays) -> E:
     """A result of given values with what was saved of its judgments, its ranked lists and its runs."""
     known: dict[str, Any] = {}
     if "judges_both" in words:
@@ -110,7 +110,7 @@ def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) 
 
 
 def given_references(
-    words: Mapping[str, Any], arrays: SavedArrays, by_score: Mapping[str, GivenValues]
+    words: Mapping[str, Any], arrays: Arrays, by_score: Mapping[str, GivenValues]
 ) -> References:  # fmt: skip
     """References of words and arrays that were saved, and checked, with the values by score."""
 

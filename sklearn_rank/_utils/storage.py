@@ -1,12 +1,11 @@
 """Files that are written completely or not at all, and results in them: an .npz of arrays and a description in JSON.
 
-There is no pickle, so NumPy, or any program that reads zip files of .npy arrays, can read them years later.
+There is no pickle, so NumPy can read them years later.
 """
 
 from __future__ import annotations
 
 import errno
-import io
 import json
 import math
 import os
@@ -25,12 +24,16 @@ from sklearn_rank._utils.echo import echo, one_line
 
 T = TypeVar("T")
 
+Arrays = Mapping[str, NDArray[Any]]
+"""Arrays of a file, by name."""
+
 VERSION = 1
 """Version of the layout; files of others are refused."""
 
 META = "meta"
 
-TOO_DEEP = "the description has lists in lists, deeper than Python follows"
+NO_LONGER_SAVED = "GateResult", "JudgedInterval", "JudgedDifference", "JudgeAgreement", "Explanation"
+"""Results that can be made again from saved evaluations."""
 
 MOST_NESTED = 100
 """Tuples that may be in each other, each in the next, in an id that is saved."""
@@ -42,6 +45,9 @@ KINDS = "biufcmMSUO"
 
 MOST_UNPACKED, MOST_RATIO = 2**30, 100
 """A packed file may become more bytes than this, or more than so many times its own, but not both."""
+
+MOST_DEFLATED = 1032
+"""Deflate packs at most so many bytes into one."""
 
 OTHER_FORMATS = (
     ".arrow .csv .db .docx .feather .gz .h5 .hdf5 .html .ipc .joblib .json .jsonl .latex .md .npy .orc .parquet .pdf "
@@ -122,18 +128,10 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
         )
     objects = {name: _jsonable_ids(array, name) for name, array in arrays.items() if array.dtype.hasobject}
     text = json.dumps({"kind": kind, "version": VERSION, "objects": objects, **meta})
-    saved = {name: array for name, array in arrays.items() if name not in objects} | {META: np.array(text)}
+    saved: dict[str, Any] = {name: array for name, array in arrays.items() if name not in objects}
+    saved[META] = np.array(text)
     with replacing(path) as file:
-        archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        # The same as numpy.savez_compressed does.
-        try:
-            for name, array in saved.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    np.lib.format.write_array(entry, array, allow_pickle=False)
-            archive.close()
-        finally:
-            # To close an archive that is half written raises a ValueError, which would hide the error that left it so.
-            archive.fp = None
+        np.savez_compressed(file, **saved)
 
 
 def unpacks_too_far(n_unpacked: int, n_bytes: int) -> bool:
@@ -148,191 +146,78 @@ def checked_path(path: Any) -> Any:
     return path
 
 
-def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], T]) -> T:
+def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], Arrays], T]) -> T:
     """Read a file that `save` wrote, and return ``make(meta, arrays)``.
 
     Raises
     ------
     ValueError
-        If the file holds something else, is damaged, or was written in another layout, or if it announces more than
-        1 GiB and more than 100 times its own size.
+        If the file holds something else, is damaged, was written in another layout, does not fit into memory, or
+        announces more than 1 GiB and more than 100 times its own size.
     OSError
         If it cannot be read.
     """
-    with _File(io.FileIO(checked_path(path))) as file:
-        try:
-            if not zipfile.is_zipfile(file):
-                raise _OtherFileError(_not_a(kind, "no description", path))
-            with zipfile.ZipFile(file) as archive:
-                arrays = SavedArrays(archive)
-                announced, n_bytes = arrays.announced(), file.seek(0, os.SEEK_END)
-                if unpacks_too_far(announced, n_bytes):
-                    too_many = f"{announced}, more than 1 GiB and more than {MOST_RATIO} times its own,"
-                    got = f"a file of {n_bytes} bytes that announces {too_many}"
-                    raise _OtherFileError(_not_a(kind, got, path))
-                meta = arrays.meta()
-                if meta.get("kind") != kind or meta.get("version") != VERSION:
-                    got = f"{meta['kind']} of layout {meta.get('version')}" if "kind" in meta else "no description"
-                    raise _OtherFileError(_not_a(kind, got, path))
-                return make(meta, arrays)
-        except _UnreadableError as error:
-            raise error.args[0] from None
-        except (_OtherFileError, MemoryError, RecursionError):
-            raise
-        # A damaged file can raise anything.
-        except Exception as error:
-            text = one_line(str(error), 200)
-            got = f"what is damaged, or was not written by save ({type(error).__name__}: {text})"
-            raise ValueError(_not_a(kind, got, path)) from error
-
-
-class _File(io.BufferedReader):
-    """A file whose errors are no OSError, which zipfile would take for damage."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """The next bytes."""
-        with _unreadable(self.name):
-            return super().read(size)
-
-    def seek(self, target: int, whence: int = 0, /) -> int:
-        """Go to a position."""
-        with _unreadable(self.name):
-            return super().seek(target, whence)
-
-
-@contextmanager
-def _unreadable(path: Any) -> Iterator[None]:
+    checked_path(path)
     try:
-        yield
-    except OSError as error:
-        # Damage leads to positions before the start.
-        if error.errno in (None, errno.EINVAL):
-            raise
-        error.filename = path
-        raise _UnreadableError(error) from None
-
-
-class _UnreadableError(Exception):
-    """The file cannot be read; the OSError in it says why."""
-
-
-class _OtherFileError(ValueError):
-    """The file is valid, but holds something else."""
+        with open(path, "rb") as file:
+            words, arrays = _contents(file)
+        if words.get("kind") == kind and words.get("version") == VERSION:
+            return make(words, arrays)
+        got = f"{words['kind']} of layout {words.get('version')}" if "kind" in words else "no description"
+        if words.get("kind") in NO_LONGER_SAVED:
+            got += ", which is no longer saved: make it again from saved evaluations,"
+    # A damaged file can raise anything.
+    except Exception as error:
+        # An error of the disk may be the cause of one of zipfile. Damage leads to positions before the start.
+        for cause in (error, error.__context__):
+            if isinstance(cause, OSError) and cause.errno not in (None, errno.EINVAL):
+                cause.filename = path
+                raise cause from None
+        text = one_line(str(error), 200)
+        got = f"what is damaged, too large, or was not written by save ({type(error).__name__}: {text})"
+        raise ValueError(_not_a(kind, got, path)) from error
+    raise ValueError(_not_a(kind, got, path))
 
 
 def _not_a(kind: str, got: str, path: Any) -> str:
     return f"The file must hold a saved {kind} of layout {VERSION}. Got {got[:300]} in {path}."
 
 
-class SavedArrays(Mapping[str, NDArray[Any]]):
-    """Arrays of a file. Each is read when it is asked for.
+def _contents(file: BinaryIO) -> tuple[dict[str, Any], Arrays]:
+    """Description and arrays of a file. All sizes are checked before an array is read."""
+    n_bytes = file.seek(0, os.SEEK_END)
+    with zipfile.ZipFile(file) as archive:
+        announced = sum(member.file_size for member in archive.infolist())
+        if unpacks_too_far(announced, n_bytes):
+            raise ValueError(
+                f"a file of {n_bytes} bytes announces {announced}, more than 1 GiB and {MOST_RATIO} times its own"
+            )
+        for member in archive.infolist():
+            _check_size(archive, member)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as saved:
+        arrays = {name: _text_checked(saved[name], name) for name in saved}
+    words = json.loads(str(arrays.pop(META))) if META in arrays else {}
+    if not isinstance(words, dict):
+        raise ValueError("the description must be a JSON object")
+    objects = part(words, "objects", dict) if "kind" in words else {}
+    return words, arrays | {name: _objects(ids) for name, ids in objects.items()}
 
-    Those who load a result compare the shapes in all headers before they read an array.
 
-    With a `suffix`, only arrays whose names end in it are seen, and their names are without it.
-    """
-
-    def __init__(
-        self, archive: zipfile.ZipFile, objects: Mapping[str, NDArray[Any]] | None = None, suffix: str = ""
-    ) -> None:
-        self._archive, self._objects, self._suffix = archive, objects or {}, suffix
-        names = archive.namelist()
-        if len({*names}) < len(names):
-            raise ValueError("an array is there twice")
-        if not all(name.endswith(".npy") for name in names):
-            raise ValueError("it has a member that is no array")
-
-    def announced(self) -> int:
-        """Bytes of all arrays, by the directory of the file."""
-        return sum(member.file_size for member in self._archive.infolist())
-
-    def meta(self) -> dict[str, Any]:
-        """Read the description; the objects in it become arrays of this mapping."""
-        if META not in self:
-            return {}
-        self.check(META, (), "U")
-        meta = _of_json(str(self[META]))
-        if not isinstance(meta, dict):
-            raise ValueError("the description must be a JSON object")
-        objects = part(meta, "objects", dict) if "kind" in meta else {}
-        self._objects = {name: _objects(ids) for name, ids in objects.items()}
-        return meta
-
-    def ending(self, suffix: str) -> SavedArrays:
-        """The arrays whose names end in `suffix`."""
-        return SavedArrays(self._archive, self._objects, suffix)
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Shape of an array, whose entries are not read."""
-        return self._header(name)[0]
-
-    def check(self, name: str, shape: tuple[int | None, ...], kinds: str) -> tuple[int, ...]:
-        """Refuse an array of another shape (None: any length) or kind of dtype, and return its shape.
-
-        Its entries are not read.
-
-        Raises
-        ------
-        ValueError
-            If shape or dtype differ.
-        """
-        saved, dtype = self._header(name)
-        if len(saved) != len(shape) or any(n is not None and n != m for n, m in zip(shape, saved, strict=True)):
-            raise ValueError(f"{name} must have shape {shape}, not {saved}")
-        if dtype.kind not in kinds:
-            raise ValueError(f"{name} must not have dtype {dtype}")
-        return saved
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """The array of a name."""
-        ids = self._objects.get(name + self._suffix)
-        if ids is not None:
-            return ids
-        self._header(name)
-        with self._archive.open(self._member(name)) as file:
-            return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
-
-    def __contains__(self, name: object) -> bool:
-        """Whether there is an array of this name, which is not read."""
-        return any(one == name for one in self)
-
-    def __iter__(self) -> Iterator[str]:
-        """Names of the arrays."""
-        names = [name.removesuffix(".npy") for name in self._archive.namelist()]
-        known = dict.fromkeys([*self._objects, *names])
-        return (name.removesuffix(self._suffix) for name in known if name.endswith(self._suffix))
-
-    def __len__(self) -> int:
-        """Number of arrays."""
-        # A list would ask for its length first.
-        return sum(1 for _ in self)
-
-    def _member(self, name: str) -> zipfile.ZipInfo:
-        return self._archive.getinfo(f"{name}{self._suffix}.npy")
-
-    def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Shape and dtype, if the file announces as many bytes: NumPy allocates an array before reading it."""
-        ids = self._objects.get(name + self._suffix)
-        if ids is not None:
-            return ids.shape, ids.dtype
-        member = self._member(name)
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{name} must be packed by deflate")
-        with self._archive.open(member) as file:
-            # Headers of later versions may have gigabytes, which NumPy would read.
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError(f"{name} must be in version 1.0 of the .npy format")
-            try:
-                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            # The parser of Python raises either where a header of 10,000 characters is too deep.
-            except (RecursionError, MemoryError):
-                raise ValueError(f"{name} must have a header that Python can follow") from None
-            n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
-        if not dtype.itemsize:
-            raise ValueError(f"{name} must have entries of one byte or more")
-        if n_bytes != member.file_size:
-            raise ValueError(f"{name} must have as many entries as it says, {shape}")
-        return shape, dtype
+def _check_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Refuse a member that claims more than it can hold: NumPy allocates an array before it reads the entries."""
+    name = member.filename
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} must be packed by deflate")
+    with archive.open(member) as file:
+        # Headers of later versions may have gigabytes, which NumPy would read.
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} must be in version 1.0 of the .npy format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
+    most = MOST_DEFLATED * member.compress_size
+    if not dtype.itemsize or n_bytes != member.file_size or n_bytes > most:
+        raise ValueError(f"{name} must have as many entries as it says, {shape}")
 
 
 def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -342,6 +227,27 @@ def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
         if code.max(initial=0) > sys.maxunicode:
             raise ValueError(f"{name} has a character above U+{sys.maxunicode:X}")
     return array
+
+
+def check(arrays: Arrays, name: str, shape: tuple[int | None, ...], kinds: str) -> tuple[int, ...]:
+    """Refuse an array of another shape (None: any length) or kind of dtype, and return its shape.
+
+    Raises
+    ------
+    ValueError
+        If shape or dtype differ.
+    """
+    saved, dtype = arrays[name].shape, arrays[name].dtype
+    if len(saved) != len(shape) or any(n is not None and n != m for n, m in zip(shape, saved, strict=True)):
+        raise ValueError(f"{name} must have shape {shape}, not {saved}")
+    if dtype.kind not in kinds:
+        raise ValueError(f"{name} must not have dtype {dtype}")
+    return saved
+
+
+def ending(arrays: Arrays, suffix: str) -> Arrays:
+    """The arrays whose names end in `suffix`, by their names without it."""
+    return {name.removesuffix(suffix): array for name, array in arrays.items() if name.endswith(suffix)}
 
 
 def part(words: Any, name: str, *types: type) -> Any:
@@ -370,13 +276,6 @@ def names(words: Any, name: str) -> list[str]:
     if not all(isinstance(one, str) for one in listed) or len({*listed}) < len(listed) or not listed:
         raise ValueError(f"the description must have {echo(name)} as a list of distinct names")
     return listed
-
-
-def _of_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError(TOO_DEEP) from None
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -418,7 +317,7 @@ class Saveable(ABC):
 
     @classmethod
     @abstractmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: Arrays) -> Self:
         """Make a result of saved words and arrays."""
 
     def save(self, path: Any) -> None:
@@ -468,10 +367,8 @@ Shapes = dict[str, tuple[tuple[int, ...], str]]
 """Shape and kinds of arrays, by name."""
 
 
-def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -> tuple[list[Any], int]:
-    """Check that the headers of a saved evaluation fit together, and return its metrics and the number of its queries.
-
-    No array is read.
+def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tuple[list[Any], int]:
+    """Check that the parts of a saved evaluation fit together, and return its metrics and the number of its queries.
 
     Raises
     ------
@@ -488,7 +385,7 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
         if part(metric, "average", str) not in ("macro", "micro", "geometric"):
             raise ValueError("an average must be macro, micro or geometric")
     names({"metrics": [metric["name"] for metric in metrics]}, "metrics")
-    (n_queries,) = arrays.check("qid", (n_queries,), KINDS)
+    (n_queries,) = check(arrays, "qid", (n_queries,), KINDS)
     if not n_queries:
         raise ValueError("there must be a query")
     shapes: Shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
@@ -516,7 +413,7 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
     if "references" in words:
         shapes |= _shapes_of_references(words, n_queries)
     for name, (shape, kinds) in shapes.items():
-        arrays.check(name, shape, kinds)
+        check(arrays, name, shape, kinds)
     return metrics, n_queries
 
 
