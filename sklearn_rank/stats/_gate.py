@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
+from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
@@ -31,6 +30,7 @@ from sklearn_rank._utils.table import Table, TableReport, markdown_text, printab
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, joined_runs
 from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._gate_arguments import ALPHA, checked_losses, checked_margins, largest_losses, margins_of
 from sklearn_rank.stats._noninferiority import (
     Aim,
     UnitSums,
@@ -57,16 +57,6 @@ CHANCE = 0.8
 
 N_SHOWN = 5
 """Queries that are printed for each metric: those that lost most."""
-
-ALPHA = Constraint("above 0 and below 0.5", lambda v: is_real(v) and 0 < v < 0.5, "")
-MARGIN = (
-    "The 'margin' parameter of no_worse must be a number >= 0, the loss that still counts as no worse in units of the "
-    "metric, or a dict of such numbers by metric; None looks only for a loss."
-)
-LARGEST_LOSS = (
-    "The 'largest_loss' parameter of no_worse must be a number > 0, the largest loss that a query can have in units of "
-    "the metric, or a dict of such numbers by metric; None is the range of the metric."
-)
 
 
 # --- a mean and how sure it is -----------------------------------------------------------------------------------
@@ -693,7 +683,7 @@ def no_worse(
             "no_worse takes two results of evaluate. Wrap values computed elsewhere: "
             f"Evaluation.from_values(qid, {{'ndcg@10': values}}). Got {type(results[name]).__name__} for {name!r}."
         )
-    margins = _margins(margin, results)
+    margins = margins_of(margin, results)
     options = ComparisonOptions(missing=missing)
     check_arguments("no_worse", replace_undefined_by=replace_undefined_by)
     settled_as = math.nan if replace_undefined_by is None else float(replace_undefined_by)
@@ -704,8 +694,8 @@ def no_worse(
         raise ValueError(one.message)
     report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
     pairs = {metric: _paired(metric, of_metric) for metric, of_metric in aligned.items()}
-    losses = _largest_losses(largest_loss, pairs)
-    given = None if margin is None else _checked_margins(margins, [*pairs])
+    losses = largest_losses(largest_loss, pairs)
+    given = None if margin is None else checked_margins(margins, [*pairs])
     for metric, value in (given or {}).items():
         largest = max(np.abs(pairs[metric].new).max(), np.abs(pairs[metric].old).max())
         if value >= min(largest, losses[metric]) > 0:
@@ -724,83 +714,6 @@ def no_worse(
 
 def _are_results(results: Mapping[str, Any]) -> TypeGuard[Mapping[str, QueryResult]]:
     return all(is_result(result) for result in results.values())
-
-
-def _margins(margin: Any, results: Mapping[str, QueryResult]) -> dict[str, Any]:
-    """Margin of each metric that counts, all of them metrics of both results."""
-    new, old = (result.per_query for result in results.values())
-    if not isinstance(margin, Mapping):
-        if differ := [name for name in (*new, *old) if not (is_key(name, new) and is_key(name, old))]:
-            rule = "One margin for all metrics, or none," if margin is None else "One margin for all metrics"
-            raise ValueError(
-                f"{rule} needs results with the same metrics; a dict such as "
-                f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in only one."
-            )
-        margins = dict.fromkeys(new, margin)
-        return margins if margin is None else _checked_margins(margins, [*new])
-    both = [name for name in new if is_key(name, old)]
-    return _checked_margins(dict(margin), both)
-
-
-def _checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, float]:
-    """Margins as floats."""
-    if not margins:
-        raise ValueError(f"{MARGIN} Got {echo(margins)}, which names no metric.")
-    for name, value in margins.items():
-        _check_name("margin", name, known)
-        if not is_real(value):
-            raise (ValueError if isinstance(value, float) else TypeError)(f"{MARGIN} Got {echo(value)}.")
-        if value < 0:
-            raise ValueError(
-                f"{MARGIN} To ask whether new is better, use stats.compare. Got {value:g} for {echo(name)}."
-            )
-    return {name: float(value) for name, value in margins.items()}
-
-
-def _check_name(parameter: str, name: Any, known: list[str]) -> None:
-    """Refuse a name that is no metric of both results."""
-    if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = other_spelling(name, known) or (f" Did you mean {echo(near[0])}?" if near else "")
-        raise ValueError(
-            f"The {parameter!r} parameter of no_worse must name metrics of both results: {echo_all(known)}. "
-            f"Got {echo(name)}.{hint}"
-        )
-
-
-def _largest_losses(given: Any, pairs: Mapping[str, PairedQueries]) -> dict[str, float]:
-    """Largest loss of a query by each metric: the argument, or the range of the metric, or of its values."""
-    losses = {name: pair.range_seen if pair.span is None else pair.span for name, pair in pairs.items()}
-    if given is None:
-        return losses
-    if isinstance(given, Mapping) and not given:
-        raise ValueError(f"{LARGEST_LOSS} Got {echo(given)}, which names no metric.")
-    known = _checked_losses(dict(given) if isinstance(given, Mapping) else dict.fromkeys(pairs, given), pairs)
-    for name, loss in known.items():
-        pair = pairs[name]
-        if pair.span is not None and loss > pair.span * (1 + EQUAL_WITHIN):
-            raise ValueError(
-                f"largest_loss must be at most the range of the metric. Got {loss:g} for {echo(name)}, whose range is "
-                f"{pair.span:g}."
-            )
-        worst = int(np.argmin(pair.gain))
-        if -pair.gain[worst] > loss * (1 + EQUAL_WITHIN):
-            raise ValueError(
-                f"largest_loss must hold for all queries. Got {loss:g} for {echo(name)}, and query "
-                f"{echo(pair.qid[worst : worst + 1].tolist()[0])} lost {-pair.gain[worst]:.4g}."
-            )
-    return losses | known
-
-
-def _checked_losses(losses: dict[Any, Any], known: Mapping[str, Any]) -> dict[str, float]:
-    """Largest losses as floats."""
-    for name, value in losses.items():
-        _check_name("largest_loss", name, [*known])
-        if not is_real(value):
-            raise (ValueError if isinstance(value, float) else TypeError)(f"{LARGEST_LOSS} Got {echo(value)}.")
-        if value <= 0:
-            raise ValueError(f"{LARGEST_LOSS} Got {value:g} for {echo(name)}.")
-    return {name: float(value) for name, value in losses.items()}
 
 
 # --- values of both systems on the same queries ------------------------------------------------------------------
