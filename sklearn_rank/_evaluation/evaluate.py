@@ -15,11 +15,10 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.read import as_mask, read, with_columns, with_scores
-from sklearn_rank._evaluation.kept_data import DocumentsOfRows, RankedData, settled_by
+from sklearn_rank._evaluation.kept_data import DocumentsOfRows, RankedData, compute_with_settled
 from sklearn_rank._evaluation.result import Evaluation, with_chance
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
-from sklearn_rank._metric.settled import other_metrics
+from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.entry_points import EVALUATE, SYSTEMS
@@ -230,17 +229,13 @@ def evaluate_queries(
     The result keeps the queries, or those in `kept` if they report their progress. Blocks are checked for misuse of
     their labels, which `door` reports.
     """
-    fingerprints, built, evidence, settled = None, queries, list[Evidence](), None
-    others = dict[str, MetricSpec]()
+    fingerprints, built, evidence, added = None, queries, list[Evidence](), dict[str, MetricSpec]()
     # Building queries is expensive, so read their labels at the same time.
     if isinstance(queries, LazyQueries):
         fingerprints = np.zeros(queries.grouping.n_queries, np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
-        others = other_metrics(specs)
-    computed = compute(built, [*specs.values(), *others.values()])
-    metrics = dict(zip(specs, computed[: len(specs)], strict=True))
-    if isinstance(queries, LazyQueries):
-        settled = settled_by(others, metrics, computed[len(specs) :])
+        added = metrics_to_add(specs)
+    metrics, settled = compute_with_settled(built, specs, added)
     look_at_evidence(door, evidence, specs, kinds="labels")
     data = RankedData(kept or queries, fingerprints, documents, known_settled=settled)
     return Evaluation(queries.grouping.ids, queries.weight, metrics, data, *queries.properties)

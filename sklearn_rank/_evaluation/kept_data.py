@@ -21,7 +21,7 @@ from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.run_means import RunMeans
-from sklearn_rank._metric.settled import other_metrics, relevance_of, settled_as_metric
+from sklearn_rank._metric.settled import metrics_to_add, said_by_others, settled_as_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.read_only import ReadOnlyArrays
@@ -231,9 +231,9 @@ class RankedData(ReadOnlyArrays):
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
         """Queries whose judgments alone fix the value of a metric, as far as that is known."""
         known = settled_by_values(specs, values) | dict(self.known_settled or {})
-        others = {name: other for name, other in other_metrics(specs).items() if name not in known}
-        if others and isinstance(self.queries, Queries) and not self._labels_were_changed():
-            known |= settled_by(others, values, compute(self.queries, [*others.values()]))
+        added = {name: other for name, other in metrics_to_add(specs).items() if name not in known}
+        if added and isinstance(self.queries, Queries) and not self._labels_were_changed():
+            known |= settled_by(added, values, compute(self.queries, [*added.values()]))
         return known
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, Array]:
@@ -412,13 +412,18 @@ def counts_of_rows(result: Any, rows: Any) -> DataCounts:
 
 def settled_by_values(specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, NDArray[np.bool_]]:
     """Queries that are settled for metrics that are undefined there, or where another metric says so."""
-    by_relevance = {relevance_of(spec): values[name] for name, spec in specs.items()}
-    others = {name: relevance_of(other) for name, other in other_metrics(specs).items()}
-    known = {
-        name: relevance for name, relevance in others.items() if relevance is not None and relevance in by_relevance
-    }
+    said = said_by_others(specs)
     own = {name: values[name].undefined[:, 0] for name, spec in specs.items() if settled_as_metric(spec) is spec}
-    return own | settled_by(known, values, [by_relevance[relevance] for relevance in known.values()])
+    return own | settled_by(said, values, [values[other] for other in said.values()])
+
+
+def compute_with_settled(
+    queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], added: Mapping[str, MetricSpec]
+) -> tuple[dict[str, PerQuery], Settled]:
+    """Values of metrics, and the queries that are settled for those with an added metric, see `metrics_to_add`."""
+    computed = compute(queries, [*specs.values(), *added.values()])
+    values = dict(zip(specs, computed[: len(specs)], strict=True))
+    return values, settled_by(added, values, computed[len(specs) :])
 
 
 def settled_by(

@@ -61,6 +61,7 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
     'ties averaged; 900 of 1,000 queries have no relevant document and count as 0'
     """
     scales, ties, undefined = dict[str, list[str]](), dict[str, list[str]](), dict[str, dict[str, list[str]]]()
+    covered = set[str]()
     for name, meaning in meanings.items():
         shown, (function_name, keywords) = re.sub(r"@[\d,]+$", "", display_name(name)), parsed_meaning(meaning)
         if scale := _scale(keywords):
@@ -69,10 +70,14 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
             ties.setdefault(policy, []).append(shown)
         if queries := _queries_without(function_name, keywords, counts.get(name)):
             undefined.setdefault(queries[0], {}).setdefault(queries[1], []).append(shown)
+            covered.add(name)
+    of_others = [name for name in meanings if name not in covered]
     clauses = [f"{_listed(names)}: {scale}" for scale, names in scales.items()]
     clauses += [f"ties {_for_each(ties)}"] * bool(ties)
     # Counts of several kinds of queries each name their metrics.
     differ = len(undefined) > 1 and any(queries[0].isdigit() for queries in undefined)
+    # What is not 0 or left out in some metrics is not said of the others.
+    differ |= bool(of_others) and any(not outcome.endswith(" as 0") for of in undefined.values() for outcome in of)
     clauses += [f"{queries} {_for_each(outcomes, name_all=differ)}" for queries, outcomes in undefined.items()]
     return "; ".join(clauses)
 

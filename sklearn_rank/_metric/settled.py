@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from sklearn_rank._metric.choices import ABOVE_ZERO, WITHOUT_RELEVANT, metric_of_meaning
 from sklearn_rank._metric.metric import NO_RELEVANT, Metric
-from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import is_word
 
@@ -30,11 +30,13 @@ def settled_as_metric(spec: MetricSpec) -> MetricSpec | None:
     if entry.pointwise or spec["adjusted"]:
         return spec if spec["adjusted"] else None
     if UNEQUAL_LABELS in entry.undefined_when:
-        return parse_metric("opa", **keywords)
+        return cached_spec("opa", **keywords)
     if entry.undefined_when and not entry.reads_scores and entry.undefined_when != "a sum of gains of zero":
         return spec
     least = _least_relevant(spec)
-    return None if least is None else parse_metric("hit@1", min_relevance=least, **keywords)
+    # The ties of the metric, so that both read one order.
+    ties = {} if entry.defines_ties else {"ties": spec["ties"]}
+    return None if least is None else cached_spec("hit@1", min_relevance=least, **keywords, **ties)
 
 
 def _least_relevant(spec: MetricSpec) -> float | None:
@@ -50,9 +52,23 @@ def _least_relevant(spec: MetricSpec) -> float | None:
 
 
 def other_metrics(specs: Mapping[str, MetricSpec]) -> dict[str, MetricSpec]:
-    """Metrics to compute that say which queries are settled for these, where these do not say so themselves."""
+    """Metrics that say which queries are settled for these, where these do not say so themselves."""
     asked = {name: settled_as_metric(spec) for name, spec in specs.items()}
     return {name: one for name, one in asked.items() if one is not None and one is not specs[name]}
+
+
+def said_by_others(specs: Mapping[str, MetricSpec]) -> dict[str, str]:
+    """Names of metrics whose settled queries another of these metrics says, with the name of that one."""
+    by_relevance = {relevance_of(spec): name for name, spec in specs.items()}
+    asked = {name: relevance_of(other) for name, other in other_metrics(specs).items()}
+    return {name: by_relevance[one] for name, one in asked.items() if one is not None and one in by_relevance}
+
+
+def metrics_to_add(specs: Mapping[str, MetricSpec]) -> dict[str, MetricSpec]:
+    """Metrics to compute as well, so that settled queries are known for all of these; those by score count."""
+    by_score = {name: spec for name, spec in specs.items() if spec.order is None}
+    said = said_by_others(by_score)
+    return {name: other for name, other in other_metrics(by_score).items() if name not in said}
 
 
 def relevance_of(spec: MetricSpec) -> tuple[float, str] | None:

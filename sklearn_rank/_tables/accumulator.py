@@ -17,6 +17,7 @@ from sklearn_rank._engine.read import read
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import ACCUMULATOR
@@ -116,6 +117,7 @@ class RankingAccumulator:
         REPEATED_QUERIES.check("duplicates", duplicates, "RankingAccumulator")
         self._computed = with_references(self._specs) if chance else self._specs
         check_n_jobs(n_jobs)
+        self._added = metrics_to_add(self._computed)
         self._duplicates, self._n_jobs = duplicates, n_jobs
         self._discounts = discounts_of(self._specs.values())
         self.reset()
@@ -179,7 +181,7 @@ class RankingAccumulator:
             weight_may_be_zero=True,
         )  # fmt: skip
         report(ACCUMULATOR, transposed(y_true, y_score))
-        columns = result_to_columns(evaluate_part(queries, self._computed))
+        columns = result_to_columns(evaluate_part(queries, self._computed, self._added))
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
@@ -288,7 +290,7 @@ class RankingAccumulator:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore what `__getstate__` returned."""
         self.__dict__.update({name: value for name, value in state.items() if name != "batch"})
-        self._discounts = discounts_of(self._specs.values())
+        self._discounts, self._added = discounts_of(self._specs.values()), metrics_to_add(self._computed)
         n_duplicates = self.n_duplicates
         self.reset()
         if state["batch"] is not None:

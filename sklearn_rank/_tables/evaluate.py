@@ -10,6 +10,7 @@ from typing import Any
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.entry_points import TABLE
@@ -208,19 +209,20 @@ def _evaluate_pieces(
 ) -> Evaluation:  # fmt: skip
     """Result of rows that come in pieces, each a batch; see `evaluate_table`."""
     asked = with_references(specs) if chance else specs
+    added = metrics_to_add(specs)
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
     stream = iterate_batches(data, names)
     results, evidence = list[Evaluation](), Evidence()
     with ExitStack() as stack:
         if assume_grouped:
             grouped = adjacent_queries(validator.validate(stream))
-            parts = evaluate_parts(grouped, NumberedRows.queries, asked, n_jobs, names.y_score)
+            parts = evaluate_parts(grouped, NumberedRows.queries, asked, added, n_jobs, names.y_score)
         else:
             rows = validator.validate_scattered(stream)
             scattered = scattered_parts(rows, lambda: validator.seen.n, memory_limit, folder, n_jobs)
             # The traceback of an error would hold the file on disk.
             stack.enter_context(closing(scattered))
-            parts = evaluate_parts(scattered, Part.queries, asked, n_jobs, names.y_score)
+            parts = evaluate_parts(scattered, Part.queries, asked, added, n_jobs, names.y_score)
         for part in parts:
             results.append(part.evaluation)
             evidence = evidence.joined(part.evidence)

@@ -17,10 +17,9 @@ from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import read, refuse_bad_weight
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.kept_data import DataCounts
+from sklearn_rank._evaluation.kept_data import DataCounts, compute_with_settled, settled_by_values
 from sklearn_rank._evaluation.references import told_apart
 from sklearn_rank._evaluation.result import Evaluation, computed_values
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import ALL_KINDS, Evidence
 from sklearn_rank._misuse.lower_is_better import is_lower_column
@@ -30,8 +29,11 @@ from sklearn_rank._utils.threads import effective_n_jobs, with_helpers
 from sklearn_rank._utils.typing import Array, Index
 
 P = TypeVar("P")
+NO_METRICS: Mapping[str, MetricSpec] = {}
 FIELDS = ("numerator", "denominator", "undefined")
 """Columns of a metric's result."""
+SETTLED = "settled"
+"""Column of a metric whose values do not say which queries are settled, see `metrics_to_add`."""
 
 
 def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
@@ -45,12 +47,13 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
     return read(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
 
 
-def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec]) -> Evaluation:
-    """Evaluate checked queries, without keeping them in the result."""
-    results = compute(queries, list(specs.values()))
-    named = dict(zip(specs, results, strict=True))
-    sums = fingerprints_of(queries)
-    return Evaluation(queries.grouping.ids, queries.weight, named, DataCounts(queries.grouping.sizes, sums))
+def evaluate_part(
+    queries: Queries, specs: Mapping[str, MetricSpec], added: Mapping[str, MetricSpec] = NO_METRICS
+) -> Evaluation:  # fmt: skip
+    """Evaluate checked queries, without keeping them in the result; `added` are `metrics_to_add`, or none."""
+    named, settled = compute_with_settled(queries, specs, added)
+    counts = DataCounts(queries.grouping.sizes, fingerprints_of(queries), known_settled=settled)
+    return Evaluation(queries.grouping.ids, queries.weight, named, counts)
 
 
 def evidence_of(
@@ -77,12 +80,13 @@ def evaluate_parts(
     parts: Iterable[P],
     queries_of_part: Callable[[P, int | None], Queries],
     specs: Mapping[str, MetricSpec],
+    added: Mapping[str, MetricSpec],
     n_jobs: int | None = None,
     name: Any = None,
 ) -> Iterator[PartResult]:
     """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
 
-    `name` names the column of scores.
+    `added` are `metrics_to_add`, or none if settled queries are not asked for. `name` names the column of scores.
 
     Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     """
@@ -96,7 +100,7 @@ def evaluate_parts(
 
     def evaluate(part: P) -> PartResult:
         queries = queries_of_part(part, inside)
-        result = evaluate_part(queries, specs)
+        result = evaluate_part(queries, specs, added)
         return PartResult(result, evidence_of(queries, specs, name), queries.longest)
 
     for result in with_helpers(evaluate, parts, n_threads):
@@ -151,8 +155,10 @@ def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     # Spark has no unsigned numbers.
     fingerprints = part.label_fingerprints.astype(np.int64)
     columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents, "label_fingerprints": fingerprints}
-    for i, values in enumerate(computed_values(part).values()):
+    for i, (name, values) in enumerate(computed_values(part).items()):
         columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
+        if name in part.settled:
+            columns[f"{SETTLED}_{i}"] = part.settled[name]
     return columns
 
 
@@ -160,8 +166,12 @@ def columns_in_order(
     columns: Mapping[str, NDArray[Any]], names: Sequence[str], order: Iterable[str]
 ) -> dict[str, NDArray[Any]]:
     """Columns of `result_to_columns` with metrics in another order."""
-    moved = {f"{c}_{i}": columns[f"{c}_{names.index(name)}"] for i, name in enumerate(order) for c in FIELDS}
-    return {**columns, **moved}
+    new_number = {names.index(name): i for i, name in enumerate(order)}
+    moved = dict[str, NDArray[Any]]()
+    for name, column in columns.items():
+        field, _, number = name.rpartition("_")
+        moved[f"{field}_{new_number[int(number)]}" if field in (*FIELDS, SETTLED) else name] = column
+    return moved
 
 
 def result_from_columns(
@@ -176,7 +186,10 @@ def result_from_columns(
     }
     sums = columns["label_fingerprints"].astype(np.uint32)
     by_score, kept = told_apart(results)
-    return Evaluation(qid, weight, by_score, DataCounts(columns["n_documents"], sums), _kept_references=kept)
+    settled = settled_by_values({name: specs[name] for name in by_score}, by_score)
+    settled |= {name: columns[key] for i, name in enumerate(specs) if (key := f"{SETTLED}_{i}") in columns}
+    counts = DataCounts(columns["n_documents"], sums, known_settled=settled)
+    return Evaluation(qid, weight, by_score, counts, _kept_references=kept)
 
 
 def join_parts(

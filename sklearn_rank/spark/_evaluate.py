@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.entry_points import SPARK
 from sklearn_rank._misuse.evidence import Evidence
@@ -24,7 +25,7 @@ from sklearn_rank._tables.column_arguments import (
     refuse_other_types,
 )
 from sklearn_rank._tables.columns import read_column
-from sklearn_rank._tables.parts import FIELDS, result_from_columns
+from sklearn_rank._tables.parts import FIELDS, NO_METRICS, SETTLED, result_from_columns
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
@@ -117,9 +118,10 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     request = column_arguments(data, **columns)
     rows, (specs, names) = _prepared(data, request)
     computed = with_references(specs) if chance else specs
-    schema = _result_schema(len(computed), rows.schema[names.qid].dataType, names.sample_weight is not None)
+    added = metrics_to_add(specs)
+    schema = _result_schema(computed, added, rows.schema[names.qid].dataType, names.sample_weight is not None)
     score_name = str(request.names.y_score)
-    table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name).toArrow()
+    table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name, added).toArrow()
     if not len(table):
         refuse_no_rows("a Spark DataFrame")
     grouping = group_rows(read_column(table, "qid"), len(table))
@@ -210,11 +212,14 @@ def _map(
     columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]],
     schema: Any,
     score_name: str | None,
+    added: Mapping[str, MetricSpec] = NO_METRICS,
 ) -> Any:
     """Evaluate whole queries on the workers; if the name of the score column is given, collect evidence of misuse."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)
-    worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name)
+    worker = partial(
+        evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name, added=added
+    )
     return rows.sortWithinPartitions(names.qid).mapInArrow(Shipped(worker), schema)
 
 
@@ -260,13 +265,15 @@ def _selected(df: Any, names: ColumnNames) -> Any:
 # --- columns of the results ----------------------------------------------------------------------------------
 
 
-def _result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
-    """Columns for an `Evaluation`."""
+def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], id_type: Any, weighted: bool) -> Any:
+    """Columns for an `Evaluation` of metrics, of which some have `metrics_to_add`."""
     from pyspark.sql import types as T
 
     fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_fingerprints", T.LongType())]
-    for i in range(n_metrics):
+    for i, name in enumerate(specs):
         fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
+        if name in added:
+            fields.append((f"{SETTLED}_{i}", T.BooleanType()))
     if weighted:
         fields.append(("weight", T.DoubleType()))
     fields.append((FINDINGS, T.StringType()))

@@ -19,7 +19,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import odd_ids
 from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames
-from sklearn_rank._tables.parts import evaluate_parts, result_to_columns
+from sklearn_rank._tables.parts import NO_METRICS, evaluate_parts, result_to_columns
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
@@ -57,10 +57,12 @@ def evaluate_partition(
     specs: Specs,
     columns_of: Callable[[Evaluation, Specs], dict[str, Any]] = value_columns,
     score_name: str | None = None,
+    added: Specs = NO_METRICS,
 ) -> Iterator[Any]:
     """Yield record batches with the id, the columns and the weight of each query.
 
-    If the name of the score column is given, a further column holds the evidence of misuse in the parts.
+    `added` are `metrics_to_add`, or none if settled queries are not asked for. If the name of the score column is
+    given, a further column holds the evidence of misuse in the parts.
     """
     import pyarrow as pa
 
@@ -71,7 +73,7 @@ def evaluate_partition(
     validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
     rows = _validate(validator, chain([first], batches), names, specs)
     id_type = first.schema.field(names.qid).type
-    parts = evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1, name=score_name)
+    parts = evaluate_parts(adjacent_queries(rows), _in_one_order, specs, added, n_jobs=1, name=score_name)
     for part, evidence, _ in parts:
         # Queries are in the order of their numbers.
         start, stop = int(part.qid[0]), int(part.qid[-1]) + 1

@@ -225,6 +225,8 @@ def align(
             if settled_as is not None and nothing is None:
                 same.table[:, settled] = settled_as
                 counts = QueryCounts(len(settled), n_settled, n_settled, settled_as)
+        elif settled_as is not None and counts is not None:
+            counts = counts._replace(n_settled=None)
         n_filled, defined = same.n_filled, counted(same.table.sum(axis=0), weights)
         n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
@@ -285,13 +287,26 @@ def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
 
 
 def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] | None:
-    """Whether the judgments of each query fix its value in all systems; None if unknown."""
-    if same.ids is None or any(one.settled is None for one in read):
+    """Whether the judgments of each query fix its value in all systems; None if unknown for a query that counts.
+
+    A result that does not know it takes it from others on the same labels, where the values agree.
+    """
+    if same.ids is None:
         return None
-    settled = np.ones(len(same.ids), bool)
-    for one, at in zip(read, same.positions, strict=True):
+    systems = list(zip(read, same.positions, same.table, strict=True))
+    knowing = [system for system in systems if system[0].settled is not None]
+    settled, known = np.ones(len(same.ids), bool), np.zeros(len(same.ids), bool)
+    for one, at, _ in knowing:
         settled[at] &= one.settled
-    return settled
+        known[at] = True
+    same_labels = all(one.label_fingerprints is not None for one in read)
+    for one, at, values in systems:
+        if one.settled is None and same_labels and knowing:
+            others = knowing[0][2]
+            settled[at] &= ((values == others) | (np.isnan(values) & np.isnan(others)))[at]
+        elif one.settled is None:
+            known[at] = False
+    return settled if (known | np.isnan(same.table).any(axis=0)).all() and knowing else None
 
 
 def _direction(series: Mapping[str, Any]) -> bool:

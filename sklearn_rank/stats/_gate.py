@@ -14,7 +14,7 @@ from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.run_means import RunMeans, between_runs
-from sklearn_rank._metric.value_bounds import bounds_of
+from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
@@ -88,7 +88,7 @@ class PairedQueries:
 
     `span`: highest less lowest value of the metric; None if it is unbounded or unknown. `counts`: counts of all
     queries, if known. `nothing`: reason why no query can tell the systems apart. `run_means`: mean of each run of
-    systems with several runs.
+    systems with several runs. `knows_settled`: whether it is known which queries no ranking changes.
     """
 
     qid: NDArray[Any]
@@ -105,6 +105,7 @@ class PairedQueries:
     counts: QueryCounts | None
     nothing: str
     run_means: RunMeans
+    knows_settled: bool
 
     @cached_property
     def gain(self) -> Array:
@@ -485,6 +486,8 @@ class GateResult(TableReport, HasPage):
             notes.append(f"Queries come in {first.n_clusters} clusters.")
         if first.weight is not None:
             notes.append("Means are weighted.")
+        if unknown := [name for name, pair in pairs.items() if not pair.knows_settled]:
+            notes.append(f"Which queries no ranking changes is not known for {', '.join(unknown)}: all queries count.")
         for name, pair in pairs.items():
             if n_left_out := pair.n_left_out - pair.n_settled_left_out:
                 left = "queries are" if n_left_out > 1 else "query is"
@@ -598,13 +601,17 @@ def no_worse(
         own use the range of the values of both systems, with a note.
     clusters : dict or Series from queries to clusters, default=None
         Cluster of each query, such as its user. None: the clusters of the results.
-    missing : "raise" or float, default="raise"
-        Value of a query that is missing in one system. ``nan`` leaves the query out of both.
+    missing : "raise", "worst" or float, default="raise"
+        Value of a query that is missing in one system. "worst": the worst value of the metric, such as 0 for nDCG; a
+        metric without one, such as an error without an upper bound, needs a number. The best value is refused, because
+        a missing list is no success. ``nan`` leaves the query out of both.
     replace_undefined_by : float, default=None
         Value of queries whose judgments fix the value of a metric for every system: no document is relevant, or all
         labels are equal although the metric needs two. Such queries contain no information about a change, so None and
         ``nan`` leave them out; with a number, such as 0, they count. A query on which both systems found nothing always
-        counts.
+        counts. Given values, and results that an earlier version saved, may not know these queries: then all queries
+        count with their values, and a note says so, unless the other result knows them and both have the fingerprints
+        of the same labels.
 
     Returns
     -------
@@ -727,6 +734,7 @@ def _paired(metric: str, aligned: Aligned) -> PairedQueries:
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
         aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old), aligned.counts,
         "" if aligned.nothing is None else nothing_in_words([metric], aligned.nothing), aligned.run_means,
+        aligned.settled is not None or not may_be_settled(metric, meaning),
     )  # fmt: skip
 
 
