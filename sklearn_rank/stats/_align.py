@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -174,6 +175,25 @@ class Aligned:
         return high - low
 
 
+class _Bounded(NamedTuple):
+    """Lowest and highest value of a metric, infinite if unknown, and its direction."""
+
+    metric: str | None
+    low: float
+    high: float
+    greater_is_better: bool
+
+    @property
+    def best(self) -> float:
+        """Best value."""
+        return self.high if self.greater_is_better else self.low
+
+    @property
+    def worst(self) -> float:
+        """Worst value."""
+        return self.low if self.greater_is_better else self.high
+
+
 class _SameQueries(NamedTuple):
     """Values of shape (n_systems, n_queries), ids, each system's positions in them, and number of filled values."""
 
@@ -212,8 +232,15 @@ def align(
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
         refuse_weight(function_name, options.test, own)
+    better = options.greater_is_better
+    if better is None:
+        better = _direction(results) if first.metric is None else first.greater_is_better
     if options.paired:
-        same = _same_queries(read, list(results), options.missing, function_name)
+        metric_name = _name_of_series(results) if first.metric is None else first.metric
+        bounds = bounds_of(metric_name or "", first.meaning or metric_name or "")
+        bounded = _Bounded(metric_name, *bounds, better)
+        _check_missing(bounded, options.missing)
+        same = _same_queries(read, list(results), bounded, options.missing, function_name)
         where = (same, list(results), function_name)
         cluster = _of_queries("clusters", "clusters", clusters, [one.clusters for one in read], *where)
         weights = _of_queries("weight", "weights", weight, [one.weight for one in read], *where)
@@ -243,9 +270,6 @@ def align(
         )
     if cluster is not None:
         refuse_one_cluster(function_name, cluster)
-    better = options.greater_is_better
-    if better is None:
-        better = _direction(results) if first.metric is None else first.greater_is_better
     is_binary = all(one.is_binary for one in read)
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
     judged, findings = mean_shares(shares), tuple(models_twice(results))
@@ -314,6 +338,12 @@ def _direction(series: Mapping[str, Any]) -> bool:
     names = {getattr(values, "name", None) for values in series.values()}
     named = sorted(name for name in names if isinstance(name, str))
     return all([direction_of(name, argument="greater_is_better=False") for name in named])
+
+
+def _name_of_series(series: Mapping[str, Any]) -> str | None:
+    """Name of the first Series that has one."""
+    names = (getattr(values, "name", None) for values in series.values())
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:
@@ -397,7 +427,9 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     )  # fmt: skip
 
 
-def _same_queries(read: list[SystemValues], names: list[str], missing: Any, function_name: str) -> _SameQueries:
+def _same_queries(
+    read: list[SystemValues], names: list[str], bounded: _Bounded, missing: Any, function_name: str
+) -> _SameQueries:  # fmt: skip
     """Values of all systems for the same queries, in the order of the first."""
     ids = [one.qid for one in read if one.qid is not None]
     if len(ids) not in (0, len(read)):
@@ -422,19 +454,52 @@ def _same_queries(read: list[SystemValues], names: list[str], missing: Any, func
         table[i, own], present[i, own] = one.values, True
         if present[i].sum() < len(own):
             raise ValueError(f"{function_name} takes one value a query. Got a query twice in {echo(names[i])}.")
-    if missing == "raise" and not present.all():
+    filled = np.nan
+    if not present.all():
         i, j = np.argwhere(~present)[0]
-        others = "; for different queries use test='welch', 'mannwhitney' or 'permutation'"
-        others = "" if function_name == "no_worse" else others
-        raise ValueError(
-            f"{function_name} needs the same queries in all systems. Pass missing=0 to count missing queries as 0, or "
-            f"missing=nan to leave them out{others}. Got {(~present).sum()} missing, the first "
-            f"{echo(known[j : j + 1].tolist()[0])} in {echo(names[i])}."
-        )
+        got = f"Got {(~present).sum()} missing, the first {echo(known[j : j + 1].tolist()[0])} in {echo(names[i])}."
+        filled = _value_of_missing(table, bounded, missing, function_name, got)
     refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)
-    if missing != "raise":
-        table[~present] = missing
+    table[~present] = filled
     return _SameQueries(table, known, column, int((~present).sum()))
+
+
+def _check_missing(bounded: _Bounded, missing: Any) -> None:
+    """Refuse a missing query that counts as the best value, or as a worst value that the metric does not have."""
+    metric, has_worst = bounded.metric or "the values", math.isfinite(bounded.worst)
+    sign = 1 if bounded.greater_is_better else -1
+    if missing == "worst" and not has_worst:
+        side = "lowest" if bounded.greater_is_better else "highest"
+        raise ValueError(
+            f"missing='worst' needs a metric with a {side} value: pass missing= a number that is bad enough, or nan to "
+            f"leave missing queries out. Got 'worst', and no {side} value is known for {metric}."
+        )
+    if not isinstance(missing, str) and sign * missing >= sign * bounded.best:
+        instead = "missing='worst'" if has_worst else "a worse number"
+        raise ValueError(
+            f"'missing' must be worse than {bounded.best:g}, the best value of {metric}, because a query without a "
+            f"list is no success: pass {instead}, or nan to leave missing queries out. Got {missing:g}."
+        )
+
+
+def _value_of_missing(table: Array, bounded: _Bounded, missing: Any, function_name: str, got: str) -> float:
+    """Value of a missing query, given that one is missing; `got` ends the error."""
+    worst, metric = bounded.worst, bounded.metric or "the values"
+    has_worst = math.isfinite(worst) and not ((table < bounded.low).any() or (table > bounded.high).any())
+    if missing == "worst" and has_worst:
+        return worst
+    if not isinstance(missing, str):
+        return float(missing)
+    side = "lowest" if bounded.greater_is_better else "highest"
+    fill = f"missing='worst' to count missing queries as {worst:g}, the worst value of {metric}"
+    if not has_worst:
+        fill = f"missing= a number to count missing queries as, because no {side} value is known for {metric}"
+    others = "; for different queries use test='welch', 'mannwhitney' or 'permutation'"
+    others = "" if function_name == "no_worse" else others
+    raise ValueError(
+        f"{function_name} needs the same queries in all systems. Pass {fill}, or missing=nan to leave them out"
+        f"{others}. {got}"
+    )
 
 
 def refuse_other_labels(

@@ -13,9 +13,11 @@ from sklearn_rank._utils.typing import Array
 
 
 def _is_missing(value: Any) -> bool:
-    return (
-        is_real(value) or (isinstance(value, str) and value == "raise") or (isinstance(value, float) and value != value)
-    )
+    return _is_number_or_nan(value) or (isinstance(value, str) and value in ("raise", "worst"))
+
+
+def _is_number_or_nan(value: Any) -> bool:
+    return is_real(value) or (isinstance(value, float) and value != value)
 
 
 def _is_random_state(value: Any) -> bool:
@@ -39,10 +41,8 @@ RULES = {
     "power": SHARE,
     "n_resamples": COUNT,
     "random_state": Constraint("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
-    "missing": Constraint("'raise', a finite number or nan", _is_missing, ""),
-    "replace_undefined_by": Constraint(
-        "a finite number, nan or None", lambda v: v is None or (_is_missing(v) and v != "raise"), ""
-    ),
+    "missing": Constraint("'raise', 'worst', a finite number or nan", _is_missing, ""),
+    "replace_undefined_by": Constraint("a finite number, nan or None", lambda v: v is None or _is_number_or_nan(v), ""),
     "correction": one_of(None, "holm", "bonferroni", "bh", doc=""),
     "greater_is_better": Constraint("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "method": one_of(*METHODS, doc=""),

@@ -64,8 +64,10 @@ def compare_all(
         As in `compare`.
     confidence_level : float, default=0.95
         Level of each interval before the correction.
-    missing : "raise" or float, default="raise"
-        Value of a query that is missing in a system. ``nan`` leaves the query out of all.
+    missing : "raise", "worst" or float, default="raise"
+        Value of a query that is missing in a system. "worst": the worst value of the metric, such as 0 for nDCG; a
+        metric without one, such as an error without an upper bound, needs a number. The best value is refused, because
+        a missing list is no success. ``nan`` leaves the query out of all.
     greater_is_better : bool, default=None
         As in `compare`.
     n_resamples : int, default=9999

@@ -30,7 +30,7 @@ from sklearn_rank._utils.table import Table, TableReport, markdown_text, printab
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, joined_runs
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._gate_arguments import ALPHA, checked_losses, checked_margins, largest_losses, margins_of
+from sklearn_rank.stats._gate_arguments import ALPHA, checked_margins, largest_losses, margins_of
 from sklearn_rank.stats._noninferiority import (
     Aim,
     UnitSums,

@@ -216,7 +216,7 @@ def test_identical_lists_pass(rng, tmp_path):
         assert "The list of 1 query differs." in str(found)
     found = no_worse(new=same.subset(range(8)), old=old, margin=0.1)
     assert (found.decision, "is not known: 'new' has no" in " ".join(str(found).split())) == ("undecided", True)
-    less = no_worse(new=same, old=old.subset(range(7)), margin=0.1, missing=1.0)
+    less = no_worse(new=same, old=old.subset(range(7)), margin=0.1, missing="worst")
     assert less.decision == "undecided"
 
 
