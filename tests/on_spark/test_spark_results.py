@@ -120,3 +120,30 @@ def test_spark_results_can_be_compared_with_arrays(spark, weighted):
     few = evaluate_on_spark(spark.createDataFrame(table_of(data)).filter("qid > 5"), **keywords)
     with pytest.raises(ValueError, match=r"needs the same queries in all systems.*missing, the first"):
         stats.compare(few, evaluate(*data[:2], qid=data.qid, **keywords), metric="map")
+
+
+@pytest.mark.parametrize("more", [[], ["map"]], ids=["alone", "with map"])
+def test_gate_of_spark_leaves_out_what_arrays_leave_out(spark, more):
+    """Queries without a relevant document, which values of these metrics do not tell from queries without success."""
+    names = [
+        "acg@3", "cg@3", "dcg@3", "err@3", "hit@2", "kendall", "opa", "pfound@3", "p@3", "pwa@3", "rbp@3", "set_f",
+        "set_precision", "set_recall", "snips@3", "spearman", *more,
+    ]  # fmt: skip
+    rng = np.random.default_rng(5)
+    qid = np.repeat(np.arange(60), 6)
+    label = np.where((qid < 25) & (rng.random(360) < 0.4), 2.0, 0.0)
+    label[:150:6] = 2
+    of_spark, of_arrays = {}, {}
+    for name in ("new", "old"):
+        score = label + rng.normal(0, 2, 360)
+        rows = [*zip(qid.tolist(), label.tolist(), score.tolist(), strict=True)]
+        data = spark.createDataFrame(rows, "qid long, label double, score double")
+        of_spark[name] = evaluate_on_spark(data, metrics=names)
+        of_arrays[name] = evaluate(label, score, qid=qid, metrics=names)
+    got, expected = (stats.no_worse(**results, margin=0.05) for results in (of_spark, of_arrays))
+    assert got.decisions == expected.decisions
+    assert [row[1] for row in got.table.rows] == [row[1] for row in expected.table.rows]
+    assert str(got).splitlines()[-1] == str(expected).splitlines()[-1]
+    for name in names:
+        assert got.low[name] == pytest.approx(expected.low[name], rel=1e-9)
+    np.testing.assert_array_equal(of_spark["new"].settled["p@3"], of_arrays["new"].settled["p@3"])
