@@ -669,6 +669,7 @@ def no_worse(
     metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
     metric, at 95 %, is beyond the margin.
     About 36 queries would decide, with a chance of 0.8, if differences stay like these.
+    Which queries no ranking changes is not known for mrr: all queries count.
     metric   queries      old      new   difference       low     high   no worse if   decision
     mrr            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
     <BLANKLINE>

@@ -378,7 +378,7 @@ def test_means_of_other_units(rng):
         ({"test": "z"}, r"'test' parameter of compare must be 't', .* or 'permutation'. Got 'z'"),
         ({"alternative": "larger"}, "'alternative' parameter of compare must be 'two-sided'"),
         ({"confidence_level": 95}, "'confidence_level' parameter of compare must be between 0 and 1"),
-        ({"missing": "drop"}, "'missing' parameter of compare must be 'raise', a finite number or nan"),
+        ({"missing": "drop"}, "'missing' parameter of compare must be 'raise', 'worst', a finite number or nan"),
         ({"n_resamples": 0}, "'n_resamples' parameter of compare must be an int >= 1"),
         ({"random_state": -1}, "'random_state' parameter of compare must be an int from 0"),
     ],
