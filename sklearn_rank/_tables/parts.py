@@ -29,7 +29,7 @@ from sklearn_rank._utils.threads import effective_n_jobs, with_helpers
 from sklearn_rank._utils.typing import Array, Index
 
 P = TypeVar("P")
-NO_METRICS: Mapping[str, MetricSpec] = {}
+NO_ADDED: Mapping[str, MetricSpec] = {}
 FIELDS = ("numerator", "denominator", "undefined")
 """Columns of a metric's result."""
 SETTLED = "settled"
@@ -48,7 +48,7 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
 
 
 def evaluate_part(
-    queries: Queries, specs: Mapping[str, MetricSpec], added: Mapping[str, MetricSpec] = NO_METRICS
+    queries: Queries, specs: Mapping[str, MetricSpec], added: Mapping[str, MetricSpec] = NO_ADDED
 ) -> Evaluation:  # fmt: skip
     """Evaluate checked queries, without keeping them in the result; `added` are `metrics_to_add`, or none."""
     named, settled = compute_with_settled(queries, specs, added)

@@ -25,7 +25,7 @@ from sklearn_rank._tables.column_arguments import (
     refuse_other_types,
 )
 from sklearn_rank._tables.columns import read_column
-from sklearn_rank._tables.parts import FIELDS, NO_METRICS, SETTLED, result_from_columns
+from sklearn_rank._tables.parts import FIELDS, NO_ADDED, SETTLED, result_from_columns
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
@@ -212,7 +212,7 @@ def _map(
     columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]],
     schema: Any,
     score_name: str | None,
-    added: Mapping[str, MetricSpec] = NO_METRICS,
+    added: Mapping[str, MetricSpec] = NO_ADDED,
 ) -> Any:
     """Evaluate whole queries on the workers; if the name of the score column is given, collect evidence of misuse."""
     if not assume_grouped:

@@ -19,7 +19,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import odd_ids
 from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames
-from sklearn_rank._tables.parts import NO_METRICS, evaluate_parts, result_to_columns
+from sklearn_rank._tables.parts import NO_ADDED, evaluate_parts, result_to_columns
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
@@ -57,7 +57,7 @@ def evaluate_partition(
     specs: Specs,
     columns_of: Callable[[Evaluation, Specs], dict[str, Any]] = value_columns,
     score_name: str | None = None,
-    added: Specs = NO_METRICS,
+    added: Specs = NO_ADDED,
 ) -> Iterator[Any]:
     """Yield record batches with the id, the columns and the weight of each query.
 
