@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.optional import import_optional
 
 WIDE, TALL = 0.6, 1.3
@@ -149,7 +150,7 @@ def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
     """Set an x axis with a number at each cutoff of each system, or at round numbers if there are many."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    k = np.unique(np.concatenate([np.ravel(cutoffs), *(line.get_xdata() for line in ax.lines)]))
+    k = distinct_values(np.concatenate([np.ravel(cutoffs), *(line.get_xdata() for line in ax.lines)]))
     set_count_axis(ax, k)
     if len(k) <= MOST_CUTOFFS:
         ax.xaxis.set_major_locator(FixedLocator(k.tolist()))
