@@ -188,7 +188,7 @@ def untied_ranks_of(r):
 @each_policy
 def test_own_metrics_average_unretrieved_documents(ties):
     """The second relevant document has rank 3 or 4: (1 + 3.5) / 2; at 3 it counts in half of the orders."""
-    whole = metric("ranks_of", bounds=(0, 99), keeps_unretrieved=True)(ranks_of)
+    whole = metric("ranks_of", bounds=(0, 99), greater_is_better=False, keeps_unretrieved=True)(ranks_of)
     for label in ([1, 0, 1, 0], [1, 0, 0, 1]):
         given = [label], [[2, 1, -np.inf, -np.inf]]
         assert whole(*given, ties=ties) == (1 + 3.5) / 2
@@ -197,7 +197,9 @@ def test_own_metrics_average_unretrieved_documents(ties):
 
 @each_policy
 def test_own_metrics_without_a_closed_form_refuse_unretrieved_documents(ties):
-    refusing = metric("untied_ranks", bounds=(0, 99), has_cutoff=False, keeps_unretrieved=True)(untied_ranks_of)
+    refusing = metric(
+        "untied_ranks", bounds=(0, 99), greater_is_better=False, has_cutoff=False, keeps_unretrieved=True
+    )(untied_ranks_of)
     assert refusing([[1, 0, 1]], [[2, 1, -np.inf]], ties=ties) == 2
     with pytest.raises(ValueError, match="declare keeps_unretrieved=False, .* not retrieved .*tied under every policy"):
         refusing([[1, 0, 1, 0]], [[2, 1, -np.inf, -np.inf]], ties=ties)
