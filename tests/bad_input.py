@@ -187,16 +187,11 @@ TOGETHER = {
 
 
 DISPLAYS = {
-    "CriticalDifferenceDisplay": lambda c: c({"a": 0.1, "b": 0.2}, {("a", "b"): 0.5}),
     "CutoffDisplay": lambda c: c([1, 2], [0.1, 0.2]),
-    "DifferenceDisplay": lambda c: c([0.1, 0.2]),
     "DistributionDisplay": lambda c: c([0.1, 0.2]),
     "EvalCurveDisplay": lambda c: c([0.1, 0.2]),
     "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
-    "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
-    "ThresholdDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4], [0.1, 0.2], [0.1, 0.2]),
-    "TopicsDisplay": lambda c: c({"a": [0.1, 0.2]}, ["x", "y"]),
 }
 
 
@@ -219,39 +214,25 @@ OBJECTS = {
     "QueryRanker.partial_fit": lambda: sklearn_rank.QueryRanker(Online()),
     "QueryRanker": a_ranker,
     "InteractionRecommender": a_recommender,
-    "InteractionRecommender.fit": lambda: sklearn_rank.InteractionRecommender(Idle()),
-    "QueryTimeSeriesSplit": lambda: sklearn_rank.QueryTimeSeriesSplit(2),
-    "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
-        "sklearn_rank.compat.pytrec_eval"
-    ).RelevanceEvaluator(QRELS, {"map"}),
     "results.Exposure": lambda: importlib.import_module("sklearn_rank.recommenders").exposure(
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
-    "results.PairedTest": lambda: stats.compare(a_result(), another_result(), metric="map"),
-    "results.Explanation": lambda: a_comparison().explain(Q[0], new="two", old="one"),
     "results.GateResult": lambda: stats.no_worse(new=a_result(), old=another_result(), margin=0.1),
-    "results.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
-    "results.JudgedDifference": lambda: stats.compare_judged(new=judged(), old=another_judged()),
-    "results.JudgedInterval": lambda: stats.judged_interval(*judged()),
     **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},
 }
 """What methods are called on; other classes are made without arguments."""
 
 GIVEN = {
-    "X": X, "y": Y, "y_true": Y, "y_score": S, "qid": Q, "groups": Q, "metric": "ndcg", "metrics": "ndcg",
-    "data": FRAME, "table": FRAME, "source": FRAME, "value": "score", "judgments": QRELS, "run": RUN, "sizes": [2, 3],
-    "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n_queries": 10,
+    "X": X, "y": Y, "y_true": Y, "y_score": S, "qid": Q, "groups": Q, "metric": "ndcg",
+    "data": FRAME, "table": FRAME, "source": FRAME, "judgments": QRELS, "run": RUN,
+    "estimators": {"idle": Idle()}, "difference": 0.1,
     "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
-    "f": [0.1, 0.2], "threshold": [0.1, 0.2],
     "means": {"a": 0.1, "b": 0.2}, "pvalues": {("a", "b"): 0.5}, "segments": ["x"], "overall": {"a": 0.1},
     "values": [0.1, 0.2], "n_documents": [1, 2], "scores_a": [0.1, 0.2, 0.4], "scores_b": [0.2, 0.1, 0.1],
     "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
     "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
-    "query_relevance": QRELS, "measures": {"map"}, "measure": "map",
-    "items": [1, 2], "users": [1, 2], "time": range(N),
-    "scores": RUN, "a": "one", "b": "two", "doc_id": range(N),
-    "margin": 0.1, "old": "one", "new": "two", "query": Q[0],
-    "rounds": 5,
+    "items": [1, 2], "users": [1, 2], "a": "one", "b": "two", "doc_id": range(N),
+    "margin": 0.1, "old": "one", "new": "two", "query": Q[0], "rounds": 5,
 }  # fmt: skip
 """Right values, by the name of an argument."""
 
@@ -290,8 +271,6 @@ def given_to(where, folder):
         known |= {"new": a_result(), "old": another_result()}
     if where in ("stats.judged_interval", "stats.compare_judged"):
         known |= {"human": judged()[0], "model": judged()[1], "new": judged(), "old": another_judged()}
-    if where == "stats.judge_agreement":
-        known |= {"human": [0, 1], "model": [1, 1]}
     if where.startswith("stats.confidence_interval"):
         known |= {"values": a_result().per_query["map"]}
     return known
@@ -336,11 +315,9 @@ def called(where, argument, value, folder):
 
 ALSO = {
     "compare_systems": {"data", "y_score"},
-    **{f"{name}.split": {"time"} for name in ("LeaveLastOut", "GlobalTimeSplit")},
     "results.Evaluation.segments": {"by"},
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
-    "stats.power_of": {"difference", "n_queries"},
     **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "ListLength")},
     **{
         f"display.{name}Display.from_results": {"metric"}

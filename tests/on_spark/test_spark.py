@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 import pytest
-from registry import METRICS
+from registry import METRICS, each_kind_of_data, rough_data_for, tie_policy
 from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, table_of
 
 import sklearn_rank.spark
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank.spark import evaluate as evaluate_on_spark
@@ -67,7 +67,22 @@ def test_same_bits_each_time(spark):
     assert collected(runs[0]) == collected(runs[1])
 
 
+@each_kind_of_data
+def test_every_metric_on_spark(spark, metrics):
+    specs = [parse_metric(m.name, **({"k": 5} if m.has_cutoff else {}), **tie_policy(m)) for m in metrics]
+    table, data = table_of(rough_data_for(metrics[0])), in_one_order(rough_data_for(metrics[0]))
+    y_true = [name for name in table.column_names if name.startswith("label")]
+    result = per_query(spark.createDataFrame(table), metrics=specs, y_true=y_true if len(y_true) > 1 else "label")
+    assert_same(result, evaluate(*data[:2], qid=data.qid, metrics=specs))
+
+
+def test_zeros_of_both_signs_are_one_query_on_spark(spark):
+    rows = spark.createDataFrame([(1, 1.0, 0.0), (0, 2.0, -0.0)], "label int, score double, qid double")
+    assert collected(per_query(rows, metrics="mrr")) == [{"qid": 0.0, "mrr": 0.5}]
+
+
 TYPES = {
+    "boolean": lambda i: i > 20,
     "tinyint": lambda i: i - 20,
     "decimal(20,2)": lambda i: decimal.Decimal(i * 10**10) / 4,
     "float": lambda i: i / 4,
@@ -81,7 +96,7 @@ TYPES = {
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_spark_ids(spark, kind):
-    """Doubles and booleans as ids, as in other tests, and integers, as in most tests."""
+    """Integers and doubles are ids of other tests."""
     data = make()
     ids = [TYPES[kind](i) for i in data.qid.tolist()]
     rows = list(zip(data.y_true.tolist(), data.y_score.tolist(), ids, strict=True))

@@ -228,6 +228,9 @@ IDS = {
     "StringDType": lambda queries: np.array(text(queries), dtype=np.dtypes.StringDType()),
     "bool": lambda queries: np.array(queries, dtype=bool) if max(queries) < 2 else None,
     "f8": lambda queries: np.array(queries) * 0.5,
+    "zeros of both signs": lambda queries: np.where(
+        queries, queries, np.copysign(0.0, np.arange(len(queries)) % 2 - 0.5)
+    ),
     "f2": lambda queries: np.array(queries, dtype="f2") if max(queries) < 2000 else None,
     "datetime64": lambda queries: np.datetime64("2000-01-01") + np.array(queries).astype("m8[D]"),
     "timedelta64": lambda queries: np.timedelta64(5, "s") * np.array(queries),

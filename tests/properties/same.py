@@ -9,6 +9,7 @@ import math
 from math import inf, isnan
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ from sklearn_rank import (
 )
 from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._tables import batch_validator
 from sklearn_rank.io import join, read_table
 
 
@@ -269,7 +271,15 @@ OF_ONE_TYPE = {name: make for name, make in forms.IDS.items() if name not in ("k
 
 
 def batches(rng, base):
-    """Batches that tear queries apart, of arrays or of tables, with ids of any type, in memory and on disk."""
+    """Batches that tear queries apart, of arrays or of tables, with ids of any type, in memory and on disk.
+
+    Queries are evaluated when many rows have come, or as soon as they end.
+    """
+    with patch.object(batch_validator, "COLLECTED_ROWS", rng.choice([1, batch_validator.COLLECTED_ROWS])):
+        yield from of_batches(rng, base)
+
+
+def of_batches(rng, base):
     if base.data.keys is not None:
         return
     y_true, y_score, _, *weight = columns(base.data)
@@ -312,6 +322,28 @@ def accumulators(rng, base):
     found = iter(order)
     result = first.merge(second).compute() if turn else first.compute()
     yield result_of(base, result, to_query=lambda q: next(found))
+
+
+OWN = {"first": lambda y, s: y[np.argmax(s)] if len(y) > 1 else math.nan, "number": lambda y, s: float(len(s))}
+"""Functions of one query, the first of which is undefined for some."""
+
+
+def own_functions(rng, base):
+    """Functions of the labels and scores of a query, in batches, a table and an accumulator."""
+    if base.data.keys is not None or base.several or any(isnan(y) or y < 0 for y in base.data.labels):
+        return
+    y_true, y_score, keywords = arrays(base.data)
+    whole, weight = evaluated(base.data, OWN), {} if base.data.weights is None else WEIGHT
+    rows = [tuple(column[rows] for column in columns(base.data)) for rows in cut(rng, len(y_score))]
+    for found in (
+        evaluate_table(rows, metrics=OWN),
+        evaluate_table(pd.DataFrame(frame_of(base.data)), metrics=OWN, **weight),
+        RankingAccumulator(OWN).update(y_true, y_score, **keywords).compute(),
+        prepare(y_true, metrics=OWN, **keywords).evaluate(y_score),
+    ):
+        compare_values(OWN, by_query(found), by_query(whole), exact=True)
+        compare_means(OWN, found.mean(), whole.mean(), exact=True)
+    yield Found(base.calls, None, base.means)
 
 
 WEIGHT = {"sample_weight": "weight"}
@@ -482,6 +514,7 @@ WAYS = [
     repeated_queries,
     batches,
     accumulators,
+    own_functions,
     frames,
     files,
     runs,

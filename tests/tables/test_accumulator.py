@@ -46,14 +46,6 @@ def state(accumulator):
 # --- the same bits -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "keywords", [{"average": "micro"}, {"average": "geometric"}, {"replace_undefined_by": np.nan}, {"n_jobs": 2}]
-)
-def test_every_mean(keywords):
-    parts = by_query(make())
-    assert_same(updated(chunks(parts, 5), "p@5", **keywords).compute(), expected_of(together(parts), "p@5", **keywords))
-
-
 def test_accumulator_weights():
     parts, weight = by_query(make()), np.random.default_rng(0).random(60)
     weight[:10] = 0  # all of the first update
@@ -202,37 +194,9 @@ def test_a_merge_that_fails_changes_nothing():
         assert state(accumulator) == before
 
 
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"metrics": "ndgc"}, "ndcg"),
-        ({"metrics": []}, "At least one metric"),
-        ({"duplicates": "last"}, "'duplicates' parameter of RankingAccumulator must be"),
-        ({"n_jobs": 0}, "n_jobs"),
-        ({"metrics": "ndcg", "gain": "cubic"}, "gain"),
-    ],
-)
-def test_wrong_keywords_are_rejected_immediately(keywords, message):
-    with pytest.raises(ValueError, match=message):
-        RankingAccumulator(**keywords)
-
-
 def _other_weights(ranks):
     """A discount that depends on the number of ranks, here on whether it is odd."""
     return 1 / ranks / (1 + len(ranks) % 2)
-
-
-def _other_fourth(ranks):
-    """A discount whose fourth weight depends on the number of ranks."""
-    return np.where(ranks == 4, 1 / len(ranks), 1 / ranks)
-
-
-def test_each_weight_of_a_discount_is_compared():
-    accumulator = RankingAccumulator("dcg", discount=_other_fourth)
-    for n in (3, 4):
-        accumulator.update([[1, *[0] * (n - 1)]], [[*range(n)]])
-    with pytest.raises(ValueError, match="Got others for 5 ranks than for 4"):
-        accumulator.update([[1, 0, 0, 0, 0]], [[*range(5)]])
 
 
 def test_a_discount_is_the_same_in_all_updates():

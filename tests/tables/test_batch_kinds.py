@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from batch_cases import NAMES, assert_same, make
+from batch_cases import NAMES, make
 
 from sklearn_rank import evaluate, evaluate_table
-from sklearn_rank._tables.query_ids import QueryIdIndex
 
 KINDS = {
     "pandas": pd.DataFrame,
@@ -39,13 +38,6 @@ def assert_equal_values(found, expected):
     assert found.mean() == expected.mean()
 
 
-def test_other_names(columns, expected):
-    frame = pd.DataFrame(columns).rename(columns={"label": "y", "score": "s", "qid": "q"}).assign(w=1.0)
-    found = evaluate_table([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")
-    assert_equal_values(found, expected)
-    assert (found.weight == 1).all()
-
-
 def test_ids_in_the_index(columns, expected):
     frame = pd.DataFrame(columns)
     assert_equal_values(evaluate_table([frame.set_index("qid")], metrics=NAMES), expected)
@@ -53,28 +45,6 @@ def test_ids_in_the_index(columns, expected):
     assert_equal_values(evaluate_table([frame.set_index(frame.qid * 2)], metrics=NAMES), expected)  # the column counts
     with pytest.raises(ValueError, match="Got no 'qid' among 'label', 'other', 'score', 'q'"):
         evaluate_table([frame.rename(columns={"qid": "q"}).set_index("q")], metrics=NAMES)
-
-
-def test_columns_of_subtopics():
-    frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
-    found = evaluate_table([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
-    assert_same(found, evaluate(frame[["a", "b"]], frame.score, qid=frame.qid, metrics="alpha_ndcg@5"))
-
-
-def test_csv_in_chunks(columns, expected, tmp_path):
-    pd.DataFrame(columns).to_csv(tmp_path / "rows.csv", index=False)
-    with pd.read_csv(tmp_path / "rows.csv", chunksize=50, dtype={"qid": str}) as chunks:
-        assert_equal_values(evaluate_table(chunks, metrics=NAMES), expected)
-
-
-def test_arrow_text_in_chunks(columns, expected):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table(columns)
-    halves = pa.concat_tables([table[:100], table[100:]])
-    assert_equal_values(evaluate_table(halves, metrics=NAMES), expected)
-    assert_equal_values(evaluate_table(halves.to_reader(), metrics=NAMES), expected)
-    encoded = halves.set_column(3, "qid", halves["qid"].dictionary_encode())
-    assert_equal_values(evaluate_table([encoded[:0], encoded], metrics=NAMES), expected)
 
 
 @pytest.mark.parametrize("column", ["label", "score", "qid"])
@@ -173,13 +143,6 @@ def test_text_of_csv_is_read_as_ids_and_numbers(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"Got no 'label'.* among no columns"):
         evaluate_table(tmp_path / "empty")
-
-
-def test_csv_as_a_data_set_has_its_types(tmp_path):
-    dataset = pytest.importorskip("pyarrow.dataset")
-    path = tmp_path / "rows.csv"
-    path.write_text("label,score,qid\n0,2,a\n1,1,a\n")
-    assert evaluate_table(dataset.dataset(path, format="csv"), metrics="mrr").mean() == {"mrr": 0.5}
 
 
 def test_parquet_by_folders(tmp_path):
@@ -322,11 +285,11 @@ def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
 
 
 def test_text_stays_the_same_query_if_other_types_follow():
-    index = QueryIdIndex()
     others = np.array([None, None], dtype=object)
     others[:] = ["b", ("b",)]
-    assert index.number(np.array(["a", "b"])).tolist() == [0, 1]
-    assert index.number(others).tolist() == [1, 2]
+    found = evaluate_table([([1, 0], [2, 1], ["a", "b"]), ([1, 1], [2, 1], others)], metrics="mrr")
+    assert found.qid.tolist() == ["a", "b", ("b",)]
+    assert found.n_documents.tolist() == [1, 2, 1]
 
 
 @pytest.mark.parametrize("first", [3, 4])

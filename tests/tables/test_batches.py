@@ -1,10 +1,10 @@
 """LazyQueries equals `evaluate` on all rows, bit for bit, and no row is lost between batches."""
 
+import threading
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from batch_cases import NAMES, assert_same, check, cut, make
 from registry import Data
@@ -12,6 +12,7 @@ from registry import Data
 from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._tables import batch_validator, scattered_queries
+from sklearn_rank._utils.threads import with_helpers
 
 
 @pytest.fixture
@@ -30,10 +31,14 @@ def test_same_bits(at_once, size, grouped):
 
 
 @pytest.mark.parametrize("size", [1, 13, 10_000])
-@pytest.mark.parametrize("memory_limit", [1, 999, 10_000, 2**28])
-def test_rows_in_any_order(size, memory_limit):
-    metrics = [*NAMES, "ndcg(ties=stable)@10"]
-    check(make(shuffle=True), size, memory_limit=memory_limit, metrics=metrics)
+@pytest.mark.parametrize(("memory_limit", "base"), [(1, 64), (500, 3), (999, 64), (10_000, 3), (2**28, 64)])
+def test_rows_in_any_order(size, memory_limit, base, monkeypatch):
+    """Labels are bytes, zeros of both signs, or some have a fraction."""
+    monkeypatch.setattr(scattered_queries, "BASE", base)
+    data, metrics = make(shuffle=True), ["ndcg@10", "ndcg(ties=stable)@10", "map", "mse", "dcg(gain=linear)@5"]
+    late = np.arange(len(data.qid)) > 200
+    for label in (data.y_true, np.where(late, -0.0, data.y_true), data.y_true + 0.25 * late):
+        check(data._replace(y_true=label), size, memory_limit=memory_limit, metrics=metrics)
 
 
 @pytest.mark.slow
@@ -62,7 +67,7 @@ def test_many_ids_are_numbered(at_once, grouped):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_memory_of_a_batch_may_be_used_again(grouped, weighted):
     data = make()
-    columns = (*data, data.qid % 7 + 1.0) if weighted else data
+    columns = (*data, np.maximum(data.qid % 7 - 3.0, 0)) if weighted else data
     memory = [np.empty(10, c.dtype) for c in columns]
 
     def batches():
@@ -74,6 +79,74 @@ def test_memory_of_a_batch_may_be_used_again(grouped, weighted):
     weight = {"sample_weight": columns[3]} if weighted else {}
     expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES, **weight)
     assert_same(evaluate_table(batches(), metrics=NAMES, assume_grouped=grouped), expected)
+
+
+@pytest.mark.parametrize("memory_limit", [500, 2**28])
+def test_types_that_differ_between_batches(memory_limit):
+    data = make(shuffle=True)
+    score = np.floor(data.y_score * 3)
+    expected = evaluate(data.y_true, score, qid=data.qid, metrics=["ndcg@10", "map", "mse"])
+    labels = [np.float64, np.uint8, np.float32, ">f8", np.int64, np.float16]
+    scores = [np.float32, np.float64, ">f4", np.int8, np.int64, np.float16, np.uint32]
+    ids = [np.int64, np.int32, np.int16]
+    batches = []
+    for i, (label, one, qid) in enumerate(cut((data.y_true, score, data.qid), 20)):
+        label, one = label.astype(labels[i % 6]), np.repeat(one.astype(scores[i % 7]), 2)[::2]
+        label.flags.writeable = False
+        batches.append((label, one, qid.astype(ids[i % 3])))
+    found = evaluate_table(batches, metrics=["ndcg@10", "map", "mse"], memory_limit=memory_limit)
+    assert_same(found, expected)
+
+
+def test_a_wider_type_in_a_later_batch_applies_to_all():
+    """Rows on disk are read together: bytes and labels with a fraction, float32 and float64."""
+    data = make(shuffle=True)
+    late = np.arange(len(data.qid)) >= 200
+    label = data.y_true + np.where(late, 0.25, 0)
+    narrow = data.y_score.astype(np.float32)
+    score, metrics = np.where(late, data.y_score, narrow), ["dcg(gain=linear)@5", "mse"]
+    expected = evaluate(label, score, qid=data.qid, metrics=metrics)
+    first = cut((label[:200], narrow[:200], data.qid[:200]), 20)
+    batches = [*first, *cut((label[200:], score[200:], data.qid[200:]), 20)]
+    assert_same(evaluate_table(batches, metrics=metrics, memory_limit=500), expected)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_batches_are_read_by_the_calling_thread(grouped):
+    """Connections of sqlite3, for example, reject other threads."""
+    threads = set()
+
+    def batches():
+        for batch in cut(make(n_queries=400), 50):
+            threads.add(threading.get_ident())
+            yield batch
+
+    data = make(n_queries=400)
+    expected = evaluate(*data[:2], qid=data.qid, metrics="map")
+    found = evaluate_table(batches(), metrics="map", assume_grouped=grouped, memory_limit=5000, n_jobs=3)
+    assert_same(found, expected)
+    assert threads == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("where", ["function", "items"])
+def test_errors_of_helpers_stop_all(n_threads, where):
+    taken = []
+
+    def items():
+        for i in range(10_000):
+            taken.append(i)
+            if where == "items" and i == 7:
+                raise KeyError("here")
+            yield i
+
+    def function(i):
+        if where == "function" and i >= 7:
+            raise KeyError("here")
+
+    with pytest.raises(KeyError, match="here"):
+        [*with_helpers(function, items(), n_threads)]
+    assert len(taken) < 10_000
 
 
 # --- nothing is lost -----------------------------------------------------------------------------------------
@@ -183,31 +256,6 @@ def test_empty_batches(grouped):
     for nothing in ([], [EMPTY, EMPTY]):
         with pytest.raises(ValueError, match="At least one row is needed. Got batches without rows"):
             evaluate_table(nothing, metrics="mrr", assume_grouped=grouped)
-
-
-def test_arguments_are_checked_before_batches_are_read():
-    def batches():
-        raise AssertionError("read")
-        yield
-
-    for keywords, error, message in [
-        ({"metrics": "nothing"}, ValueError, "must be one of get_metric_names"),
-        ({"metrics": "map", "gain": "exp"}, TypeError, "No metric of map has a keyword 'gain'"),
-        (
-            {"metrics": "map", "memory_limit": 0},
-            ValueError,
-            "'memory_limit' parameter must be a number of bytes.*Got 0",
-        ),
-        ({"metrics": "map", "memory_limit": "1GB"}, ValueError, "Got '1GB'"),
-        ({"metrics": "map", "n_jobs": 0}, ValueError, "'n_jobs' parameter"),
-        ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
-        ({"metrics": "map", "by": "country"}, TypeError, r"by=, clusters= and tie_break= are read of a table"),
-    ]:
-        with pytest.raises(error, match=message):
-            evaluate_table(batches(), **keywords)
-    for source in (3, None, np.ones(3), pl.Series([1])):
-        with pytest.raises(TypeError, match="data must be a frame of pandas or polars.* in pieces, the path of a file"):
-            evaluate_table(source, metrics="map")
 
 
 @pytest.mark.parametrize("grouped", [False, True])

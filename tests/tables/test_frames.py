@@ -328,6 +328,7 @@ def test_scores_and_ids_are_never_null(name):
         ({"query_id": "qid"}, TypeError, "qid= is the query of each row"),
         ({"label": "relevance"}, TypeError, "y_true is the relevance of each row"),
         ({"n_jobs": 0}, ValueError, "'n_jobs' parameter"),
+        ({"memory_limit": 0}, ValueError, "'memory_limit' parameter must be a number of bytes.*Got 0"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
     ],
 )  # fmt: skip
