@@ -371,20 +371,6 @@ assert not {"sklearn", "pandas", "scipy.sparse", "scipy.stats", "joblib"} & {*sy
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, capture_output=True, timeout=120)
 
 
-@pytest.mark.parametrize(
-    "package", "datasets display inspection io model_selection recommenders results retrieval stats".split()
-)
-@pytest.mark.slow
-def test_public_packages_are_imported_on_demand(imported_alone, package):
-    """Each in its own process, so that no other package is loaded."""
-    imported_alone.check(f"""
-package = "{package}"
-assert package in dir(sklearn_rank) and "sklearn_rank." + package not in sys.modules
-module = getattr(sklearn_rank, package)
-assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, package) is module
-""")
-
-
 @pytest.mark.slow
 def test_results_import_only_their_modules(imported_alone):
     """`Evaluation` and `Table` import neither tests nor models; other classes are imported on first use."""

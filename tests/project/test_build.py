@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import tomllib
 from pathlib import Path
 
@@ -94,24 +93,6 @@ def test_each_folder_is_in_the_wheel():
     folders = {path.parent for path in (ROOT / "sklearn_rank").rglob("__init__.py")}
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     assert sorted(named) == sorted(".".join(folder.relative_to(ROOT).parts) for folder in folders)
-
-
-@pytest.mark.slow
-def test_readme_of_a_package_is_in_the_sdist_and_not_in_the_wheel(project):
-    shutil.copy(ROOT / "MANIFEST.in", project)
-    for package in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]:
-        folder = project.joinpath(*package.split("."))
-        folder.mkdir(exist_ok=True)
-        folder.joinpath("__init__.py").touch()
-    readme = Path("sklearn_rank") / "_engine" / "README.md"
-    shutil.copy(ROOT / readme, project / readme)
-    command = [sys.executable, "setup.py", "-q", "sdist", "-d", "out", "build_py", "-d", "built"]
-    subprocess.run(command, cwd=project, check=True, capture_output=True)
-    (packed,) = (project / "out").iterdir()
-    with tarfile.open(packed) as names:
-        assert readme.as_posix() in {name.partition("/")[2] for name in names.getnames()}
-    assert (project / "built" / readme.with_name("__init__.py")).exists()
-    assert not (project / "built" / readme).exists()
 
 
 @pytest.mark.slow

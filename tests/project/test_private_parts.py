@@ -115,11 +115,3 @@ def test_each_private_part_has_a_test_a_reason_and_a_version():
     assert [*PARTS] == [name for name in defined if name != "Made"]
     for name, (library, _, _) in PARTS.items():
         assert re.search(rf"{library} \d", getattr(private_parts, name).__doc__, re.IGNORECASE), name
-
-
-def test_errors_of_private_parts_are_one_sentence(monkeypatch):
-    monkeypatch.setattr(private_parts, "has_callbacks", lambda estimator: estimator._callbacks_elsewhere)
-    with pytest.raises(
-        AssertionError, match=r"^scikit-learn \S+ does not keep callbacks in _skl_callbacks \(.*\) any "
-    ):
-        test_private_parts_work_as_described("has_callbacks")

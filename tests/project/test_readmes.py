@@ -12,7 +12,6 @@ ROOT, PACKAGE = Path(__file__).parents[2], Path(sklearn_rank.__file__).parent
 READMES = [*sorted(PACKAGE.rglob("README.md")), ROOT / "tests" / "README.md"]
 SOURCES = [path for kind in ("py", "pyx", "pxd") for path in PACKAGE.rglob(f"*.{kind}")]
 WORDS = {word for path in [*SOURCES, ROOT / "setup.py"] for word in re.findall(r"\w+", path.read_text())}
-KERNELS = PACKAGE / "_engine" / "kernels"
 OF_OTHERS = {"KFold", "Ridge", "applyInPandas", "applyInArrow", "groupBy", "cross_val_predict", "return_train_score"}
 """Names of other libraries."""
 
@@ -21,10 +20,6 @@ def code_of(page):
     """Code inside the sentences of a page."""
     prose = re.sub(r"^(`{3,}).*?^\1$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     return re.findall(r"`([^`\n]+)`", prose)
-
-
-def source_of(module):
-    return "".join(path.read_text() for path in KERNELS.glob(f"{module}.p[yx][xd]"))
 
 
 @together("page", READMES)
@@ -47,24 +42,3 @@ def test_names_in_readmes_are_in_the_code(page):
     words = {word for text in code for word in re.findall(r"[A-Za-z_]\w{3,}", text)}
     assert len(words) > 3
     assert sorted(words - WORDS - OF_OTHERS) == []
-
-
-def test_readme_lists_modules_and_constants_of_kernels():
-    text = (KERNELS / "README.md").read_text()
-    modules = {
-        name
-        for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| [a-z]", text, re.MULTILINE)
-        for name in re.findall(r"\w+", row)
-    }
-    assert {path.stem for kind in ("pyx", "pxd") for path in KERNELS.glob(f"*.{kind}")} <= modules
-    constants = re.findall(r"^\| `([A-Z_]+)` \| `(\w+)` \| (\d+) \|", text, re.MULTILINE)
-    assert len(constants) > 10
-    assert [c for c in constants if not re.search(rf"\b{c[0]} = {c[2]}\b", source_of(c[1]))] == []
-    functions = [
-        name.split(".")
-        for name in code_of(KERNELS / "README.md")
-        if re.fullmatch(r"[a-z]+\._[a-z_]+|sorting\.\w+", name)
-    ]
-    assert len(functions) > 8
-    wrong = [(module, name) for module, name in functions if not re.search(rf"\b{name}\(", source_of(module))]
-    assert wrong == []

@@ -20,12 +20,6 @@ COMMANDS = set(
     "alpha beta frac ge le left log mathrm mathtt max min prod qquad rho right sqrt substack sum tau text".split()
 )
 """Of formulas, which KaTeX knows."""
-SEARCHED = (
-    "group, GroupKFold, nested, leakage, overfitting, RAG, CI, non-inferiority, coverage, baseline, equal scores, "
-    "bf16, golden set, seeds, nuggets, clicks, propensity, letters, memo, chunks, cold start, catalogue, time split, "
-    "own metric, n_jobs, ties, unjudged, report, glossary, trec_eval"
-).split(", ")
-"""Words that the search of the site leads to the page that explains them."""
 sys.path.append(str(DOCS / "_sphinx"))
 
 
@@ -60,19 +54,6 @@ def test_menus_have_the_titles_of_pages():
     assert not wrong
 
 
-def test_a_page_is_in_one_menu():
-    sections = pytest.importorskip("sections")
-    heads = [page for page in PAGES if page.stem in sections.HEADS]
-    listed = {
-        (head, (head.parent / f"{page}.md").resolve())
-        for head in heads
-        for _, page in sections.LISTED.findall(head.read_text())
-    }
-    pages = [page for _, page in listed]
-    assert len(pages) > 50
-    assert sorted(pages) == sorted({*pages})
-
-
 def test_each_page_is_in_one_menu():
     sections = pytest.importorskip("sections")
     pages = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "gallery"} & {*page.parts}]
@@ -89,35 +70,6 @@ def test_each_page_is_in_one_menu():
     )
     others = [page for page in pages if found[page.resolve().with_suffix("")] != 1]
     assert others == [DOCS / "index.md"]
-
-
-def test_links_out_of_the_docs():
-    """Links go to the page that includes the file; if no page does, to the path of the file."""
-    sections = pytest.importorskip("sections")
-    for page, link, expected in (
-        ("a/b", "[words](../../CHANGELOG.md)", "[words](../changelog.md)"),
-        ("a/b", "[words](../SECURITY.md)", "[words](../SECURITY.md)"),
-        ("a/b", "[words](../../SECURITY.md)", "[words](../SECURITY.md)"),
-        ("a", "[words](../CONTRIBUTING.md#rules)", "[words](contributing.md)"),
-        ("a/b", "[words](../../sklearn_rank/_engine/README.md#ties)", "words (`sklearn_rank/_engine/README.md`)"),
-        ("a/b", "[words](../c/README.md#heading)", "[words](../c/README.md#heading)"),
-    ):
-        source = [link]
-        sections.add_menu(None, page, source)
-        assert source == [expected]
-
-
-def test_terms_of_the_index_are_below_their_headings():
-    terms = pytest.importorskip("index_terms")
-    assert set(SEARCHED) <= {term for listed in terms.OF_PAGES.values() for term in listed}
-    for place, listed in terms.OF_PAGES.items():
-        page, _, section = place.partition("#")
-        source = [(DOCS / f"{page}.md").read_text()]
-        terms.add_to_page(None, page, source)
-        above = source[0][: source[0].index(f"{{index}} ! {listed[0]}\n")]
-        heading = [line for line in above.splitlines() if line.startswith("#")][-1]
-        assert heading.startswith("## ") if section else heading.startswith("# "), place
-        assert not section or terms.slug(heading[3:]) == section
 
 
 def test_powers_are_in_code():

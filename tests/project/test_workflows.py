@@ -28,10 +28,6 @@ def steps(path):
     return [step for job in jobs(path).values() for step in job["steps"]]
 
 
-def test_there_are_workflows():
-    assert {"ci.yml", "versions.yml", "wheels.yml"} <= {path.name for path in WORKFLOWS}
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflow(path):
     assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
