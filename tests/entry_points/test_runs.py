@@ -11,15 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, evaluate_run
-from sklearn_rank._engine.grouping import group_numbers
-from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.exceptions import RankingWarning
-from sklearn_rank.io import _mappings as mappings
 from sklearn_rank.io import join, read_qrels, read_run
-from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, _plain_entries, both_entries, entries_of
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
 QRELS = {"q2": {"a": 2, "b": 0, "z": 1}, "q1": {"b": 1, "c": 0}}
@@ -412,29 +407,6 @@ def test_wrong_way_round():
             evaluate_run(*arguments)
 
 
-def test_a_run_larger_than_a_block_matches_every_document():
-    rng = np.random.default_rng(0)
-    run = {
-        q: {f"d{d}": float(s) for d, s in zip(rng.permutation(500)[:300], rng.random(300), strict=True)}
-        for q in range(40)
-    }
-    qrels = {
-        q: {f"d{d}": int(g) for d, g in zip(rng.permutation(500)[:50], rng.integers(0, 3, 50), strict=True)}
-        for q in range(40)
-    }
-    result = evaluate_run(qrels, dict(reversed(run.items())), metrics=["ndcg@10", "r@100"])
-    for q in range(40):
-        ids = [*run[q], *(d for d in qrels[q] if d not in run[q])]
-        label, score = [qrels[q].get(d, 0) for d in ids], [run[q].get(d, -np.inf) for d in ids]
-        alone = evaluate(label, score, qid=[q] * len(ids), metrics=["ndcg@10", "r@100"])
-        assert all(result.per_query[m][q] == alone.per_query[m][0] for m in alone.per_query)
-
-
-def test_evaluate_run_is_public_and_lazy():
-    assert sklearn_rank.evaluate_run is evaluate_run
-    assert "evaluate_run" in dir(sklearn_rank)
-
-
 def test_the_warning_names_the_missing_choice():
     judgments, run = {"a": {"d"}, "b": {"d"}}, {"a": ["d"], "c": ["d"]}
     for said, unsaid in (("missing_from_run", "missing_from_qrels"), ("missing_from_qrels", "missing_from_run")):
@@ -478,69 +450,30 @@ def test_swapped_run_and_judgments():
         assert any("the other way round" in str(one.message) for one in told) == warns
 
 
-@pytest.mark.parametrize("n_judged", [3, 12, 40], ids=["few judged", "as many", "many judged"])
-def test_documents_match_whichever_side_has_more(n_judged, rng):
-    """The hash table is built from the shorter side; equal ids are the same document in any type."""
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")  # -1, and "1" beside 1
+@pytest.mark.parametrize(("n_run", "n_judged"), [(12, 3), (12, 40), (70, 40), (100, 12)])
+def test_documents_match_whichever_side_has_more(n_run, n_judged, rng):
+    """Equal ids are the same document in any type, in lists of few documents and of many."""
     ids = [0, 1.0, True, "1", (1,), 2**60, float(2**50), -1, *map(str, range(60)), *range(2, 60)]
 
     def drawn(n):
         return dict.fromkeys([ids[i] for i in rng.permutation(len(ids))[:n]], 1)
 
-    of_run, judged = ({q: drawn(n) for q in range(first, first + 20)} for first, n in ((0, 12), (1, n_judged)))
-    run, qrels, _ = both_entries("join", of_run, judged, "raise", None)
-    rows = [(q, d) for q, found in judged.items() for d in found]
-    expected = [rows.index((q, d)) if (q, d) in rows else -1 for q, found in of_run.items() for d in found]
-    groups = (group_numbers(np.asarray(side.qid), 21) for side in (run, qrels))
-    for found in (mappings.match_listed(run, qrels, *groups), mappings._match_long_lists(run, qrels)):
-        assert found.dtype == np.int64
-        assert found.tolist() == expected
-    assert max(expected) > 0 > min(expected)
+    of_run, judged = ({q: drawn(n) for q in range(first, first + 20)} for first, n in ((0, n_run), (1, n_judged)))
+    data = join(judged, of_run, missing_from_run="drop", missing_from_qrels="drop")
+    retrieved = np.isfinite(data.y_score)
+    found = [*zip(np.asarray(data.qid)[retrieved].tolist(), data.doc_id[retrieved].tolist(), strict=True)]
+    expected = [(q, d) for q in range(1, 20) for d in of_run[q]]
+    assert found == expected
+    assert (~np.isnan(data.y_true[retrieved])).tolist() == [d in judged[q] for q, d in expected]
+    assert (~retrieved).sum() == sum(d not in of_run[q] for q in range(1, 20) for d in judged[q])
 
 
-@pytest.mark.parametrize("kind", ["run", "judgments"])
-@pytest.mark.parametrize("form", [list, tuple, set, lambda ids: dict(zip(ids, (2.0, 1, 0), strict=False))])
-def test_fast_and_general_reading_of_short_lists_agree(kind, form, monkeypatch):
-    lists = [["a", "b", "c"], [], ["c", "nan"]], [[1, 2], [2, -1, 7]]
-    cases = [{f"q{i}": form(one) for i, one in enumerate(side)} for side in lists]
-    at_once = [_plain_entries(case, kind) for case in cases]
-    assert (None in at_once) == (form is set and kind == "run")
-    monkeypatch.setattr(mappings, "_plain_entries", lambda *_: None)
-    for case, found in zip(cases, at_once, strict=True):
-        if found is None:
-            continue
-        expected = entries_of(case, kind, duplicates="raise", exclude={})[0]
-        assert [*map(list, found.doc_id.lists)] == [*map(list, expected.doc_id.lists)]
-        assert found.value.dtype == expected.value.dtype
-        assert found.value.tolist() == expected.value.tolist()
-        assert found.qid.code.tolist() == expected.qid.code.tolist()
-        for name in ("types", "has_scores", "has_tuples"):
-            assert getattr(found.doc_id, name) == getattr(expected.doc_id, name)
-
-
-@pytest.mark.parametrize(
-    "lists",
-    [["a", "a"], ["a", ["b"]], [("a", 0.5)], [{"id": "a"}], [1.0, 2], [True, 2], [None], ["a", np.str_("b")],
-     range(65 * 3), np.array([1, 2])],
-    ids=["twice", "not hashable", "pair", "hit", "float", "bool", "missing", "of NumPy", "long", "array"],
-)  # fmt: skip
-def test_other_lists_take_the_general_path(lists):
-    assert _plain_entries({"q": ["c", "d"], "r": lists if isinstance(lists, np.ndarray) else [*lists]}, "run") is None
-
-
-@pytest.mark.parametrize(
-    "values",
-    [[0.1, -0.0, 1e308, -np.inf, 5e-324], [1, 2.5, True], [2**53 - 1, -3], [False, True], [2**53 + 1, 0.5],
-     [10**400, 1], [np.float32(0.1), 1], [2**53, 2**53 + 1], [2**63, -1], []],
-    ids=["floats", "mixed", "ints", "bools", "large int", "huge int", "float32", "equal", "wide", "none"],
-)  # fmt: skip
-def test_exact_floats_have_the_bits_of_all_others(values):
-    floats = _exact_floats(values)
-    if floats is None:
-        assert any(type(v) is np.float32 or abs(v) >= 2**53 for v in values)
-    else:
-        expected = as_floats(values, "x") if values else np.empty(0)
-        assert floats.dtype == np.float64
-        assert floats.tobytes() == expected.tobytes()
+def test_scores_of_any_real_type_keep_their_bits():
+    """Pairs that a wrong digit would reorder."""
+    scores = [0.1, -0.0, 1e308, -np.inf, 5e-324, True, 2.5, 2**53 - 1, Decimal("7.25"), np.float32(0.1)]
+    data = join({"q": {"none"}}, {"q": {f"d{i}": score for i, score in enumerate(scores)}})
+    assert data.y_score[: len(scores)].tobytes() == np.array([*map(float, scores)]).tobytes()
 
 
 def test_grades_that_are_equal_as_floats_are_rejected():
@@ -571,10 +504,6 @@ def test_a_single_match_is_enough():
 def test_a_single_entry_of_another_type(documents, match):
     with pytest.raises(TypeError, match=match):
         evaluate_run({"q": {"a": 1}}, {"q": documents}, metrics="mrr")
-
-
-def test_listed_documents_are_an_array():
-    assert np.asarray(ListedDocuments([["a"], ["b", "c"]])).tolist() == ["a", "b", "c"]
 
 
 MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT of NumPy": np.datetime64("NaT", "s")}
