@@ -13,7 +13,6 @@ import tracemalloc
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import FitFailedWarning
@@ -115,63 +114,6 @@ def test_a_constant_in_one_fold_is_a_tie(shuffled):
     assert 0 < report.results["flat"].mean()["map"] < report.results["good"].mean()["map"]
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_truncated_tables_are_rejected(form, tmp_path):
-    """Truncation raises an error, or gives fewer whole lines of a CSV; it never gives other numbers."""
-    pytest.importorskip("pyarrow")
-    frame = pd.DataFrame({"label": [1.0, 0.0, 2.0], "score": [0.25, 0.5, 0.75], "qid": ["a", "a", "b"]})
-    path = tmp_path / f"table.{form}"
-    frame.to_parquet(path) if form == "parquet" else frame.to_csv(path, index=False)
-    whole = path.read_bytes()
-    for stop in range(0, len(whole) - 1, 1 if form == "csv" else 97):
-        path.write_bytes(whole[:stop])
-        try:
-            found = read_table(path)
-        except (ValueError, OSError):
-            continue
-        assert form == "csv"
-        kept = len(found.y_true) - (whole[stop - 1 : stop] != b"\n")
-        assert found.y_score[:kept].tolist() == frame.score[:kept].tolist()
-
-
-ROWS = {"label": [1.0, 0.0, 2.0], "score": [0.25, 0.5, 0.75], "qid": ["a", "a", "b"]}
-HOSTILE = {
-    "lists as ids": {"qid": [[1], [1], [2]]},
-    "lists as labels": {"label": [[1.0], [0.0], [2.0]]},
-    "structs as scores": {"score": [{"a": 1.0}] * 3},
-    "text as scores": {"score": ["x", "y", "z"]},
-    "NaN as scores": {"score": [0.5, None, 0.1]},
-}
-
-
-@pytest.mark.parametrize("read", [read_table, lambda path: evaluate_table(path, metrics="map")], ids=["table", "map"])
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_odd_columns_of_parquet_are_refused(kind, read, tmp_path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table(ROWS | HOSTILE[kind]), tmp_path / "a.parquet")
-    with pytest.raises((TypeError, ValueError), match="Got"):
-        read(tmp_path / "a.parquet")
-
-
-def test_duplicate_columns_are_rejected_and_dictionaries_and_zero_bytes_read(tmp_path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    path, columns = tmp_path / "a.parquet", [pa.array(column) for column in ROWS.values()]
-    pq.write_table(pa.table([*columns, columns[1]], names=[*ROWS, "score"]), path)
-    for read in (read_table, lambda path: evaluate_table(path, metrics="map")):
-        with pytest.raises(ValueError, match="Got"):
-            read(path)
-    zero = pa.array(["a\0", "a\0", "a"]).dictionary_encode()
-    pq.write_table(pa.table(ROWS | {"qid": zero, "label": columns[0].dictionary_encode()}), path)
-    assert evaluate_table(path, metrics="map").qid.tolist() == ["a\0", "a"]
-    assert read_table(path).qid.tolist() == ["a\0", "a\0", "a"]
-
-
-def test_gzip_with_a_wrong_size():
-    packed = gzip.compress(b"q Q0 d 1 1 me\n")
-    with pytest.raises(ValueError, match="truncated or damaged"):
-        read_run(io.BytesIO(packed[:-4] + b"\xff" * 4))
-
-
 @pytest.mark.parametrize("before", [b"", b"q Q0 d 1 1 me\nq Q0 e"], ids=["at once", "within a line"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_large_files_of_zeros_are_rejected_before_allocation(before, n_jobs):
@@ -247,17 +189,3 @@ def test_an_interrupted_call_leaves_no_files_or_processes(forks, call, name, tmp
     assert status in (-getattr(signal, name), 1, 130)
     assert (b"KeyboardInterrupt" in printed) == (name == "SIGINT")
     assert [*tmp_path.iterdir()] == []
-
-
-@pytest.mark.parametrize("call", [
-    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="ndcg@10", k=5),
-    lambda: evaluate([[1, 0]], [[2, 1]], qid=[1, 1], metrics="map"),
-    lambda: evaluate([[1, 0], [1, 0]], [[2, 1], [1, 2]], mask=[True, False], metrics="map"),
-    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", tie_break=[1, 2]),
-    lambda: evaluate([1, 0], [[2, 1]], qid=[1, 1], metrics="map"),
-    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 2], clusters=[1, 1]),
-    lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 1], clusters=[1, 2]),
-], ids=range(7))  # fmt: skip
-def test_incompatible_arguments(call):
-    with pytest.raises((TypeError, ValueError), match=r"Got|has no keyword 'k'"):
-        call()

@@ -158,11 +158,6 @@ def parquet_of(frame):
     return io.BytesIO(frame.to_parquet())
 
 
-def lines_of(frame):
-    """Lines between blanks, of fields in their order, so without the extra "arrow"."""
-    return file(frame.rename(columns={"topic of mine": "topic_of_mine"}).to_csv(index=False, sep=" "))
-
-
 TABLES = {
     "pandas": lambda frame: frame,
     "a level of the index": lambda frame: frame.set_index("topic of mine"),
@@ -201,14 +196,6 @@ def test_columns_of_any_name_in_tables_of_every_kind(form):
     taken = qrels[qrels["bm25"] > 0].drop(columns="bm25").rename(columns={"page": "item"})
     read = read_qrels(TABLES[form](taken), qid="topic of mine")
     assert mean(read, RUN) == mean(RELEVANT, RUN)
-
-
-def test_named_columns_between_blanks(tmp_path):
-    run = pd.DataFrame(ROWS, columns=OTHERS)
-    names = NAMES | {"qid": "topic_of_mine"}
-    (tmp_path / "run").write_bytes(lines_of(run).getvalue())
-    for source in (tmp_path / "run", str(tmp_path / "run"), lines_of(run)):
-        assert mean(JUDGED, read_run(source, n_jobs=1, **names)) == mean(JUDGED, RUN)
 
 
 @together("form", TABLES)
@@ -411,12 +398,6 @@ def test_duplicates_in_runs_of_every_form(form):
         run = read_run(file(RUNS_AGAIN[form]), duplicates=duplicates, **options)
         found = evaluate_run({"1": {"a": 1, "b": 0}}, run, metrics=["mrr", "judged@3"], duplicates=duplicates).mean()
         assert found == {"mrr": 1 / 2, "judged@3": pytest.approx(judged)}
-
-
-def test_duplicates_of_json():
-    assert read_run(file('{"1": ["a", "b", "a"]}'), duplicates="first").value.tolist() == [2, 1]
-    with pytest.raises(ValueError, match="Got document 'a' 2 times"):
-        read_run(file('{"1": ["a", "b", "a"]}'))
 
 
 def test_a_header_with_blanks_in_names(tmp_path):

@@ -47,26 +47,12 @@ def test_tables_by_the_names_that_libraries_give_columns(of_qrels, of_run):
     assert report.results["other"].mean() == EXPECTED
 
 
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_tables_of_other_libraries(library):
-    module = pytest.importorskip(library)
-    qrels = pd.DataFrame(JUDGED_ROWS, columns=["qid", "docno", "label"])
-    run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"])
-    make = module.DataFrame if library == "polars" else module.Table.from_pandas
-    assert mean(make(qrels), make(run)) == EXPECTED
-
-
 def test_columns_that_are_not_meant():
     """PyTerrier's runs also have the text of the query, a document number and a rank."""
     run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"]).assign(query="text", docid=range(4), rank=[1, 0] * 2)
     assert mean(JUDGED, run) == EXPECTED
     assert mean(JUDGED, run.drop(columns="score")) != EXPECTED
     assert mean(JUDGED, run.assign(rank=[0, 1] * 2).drop(columns="score")) == EXPECTED
-
-
-def test_judgments_without_a_column_of_grades():
-    qrels = pd.DataFrame({"user": ["1", "2"], "item": ["a", "c"]})
-    assert mean(qrels, RUN) == mean({"1": {"a"}, "2": {"c"}}, RUN)
 
 
 def test_rows_of_ir_measures():

@@ -1,7 +1,5 @@
 """Frames of users and items as in recommenders: with or without ratings, with ranks or scores, and with seen items."""
 
-import io
-
 import pandas as pd
 import pytest
 
@@ -50,12 +48,6 @@ def test_interactions_without_a_value_are_all_relevant():
     assert evaluate_run(entries, LISTS, metrics=METRICS, exclude=SEEN).mean() == EXPECTED
     again = exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgments=TEST).groups
     assert again == exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgments=LATER).groups
-
-
-def test_a_file_needs_no_value():
-    pytest.importorskip("pyarrow")
-    entries = read_qrels(io.BytesIO(b"user_id,item_id\nann,c\nbob,a\n"), qid="user_id", doc_id="item_id")
-    assert entries.value.tolist() == [1, 1]
 
 
 def test_a_table_to_exclude_has_users_and_items():

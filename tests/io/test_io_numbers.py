@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from sklearn_rank.io import read_qrels, read_run, read_svmlight, read_table
+from sklearn_rank.io import _source, read_qrels, read_run, read_svmlight, read_table
 
 
 def run_of(texts):
@@ -25,12 +25,13 @@ def printed(rng):
     yield from (f"{x:+.30e}" for x in numbers[:1000].tolist())
     yield from ("0.1234567890123456", "9007199254740993", "9007199254740992.5", "2.2250738585072011e-308", "5e-324")
     yield from ("+1", "1.", ".5", "-.5e-3", "1E5", "-0", "00012", "1e-400", "0e999999", "1e00000000000000000001")
+    yield from ("0." + "1" * 400, "1" * 300, "9007199254740992e22", "1e22", "1e23")
 
 
 CHECK = """
 import io, locale, sys
 import numpy as np
-from sklearn_rank.io import read_qrels, read_run, read_svmlight, read_table
+from sklearn_rank.io import _source, read_qrels, read_run, read_svmlight, read_table
 locale.setlocale(locale.LC_ALL, sys.argv[1])
 assert locale.localeconv()["decimal_point"] == ","
 texts = sys.stdin.read().split()
@@ -65,7 +66,9 @@ def test_a_comma_for_the_point_changes_nothing(tmp_path, rng):
     subprocess.run(command, input=" ".join(printed(rng)).encode(), check=True, env=environment, timeout=300)
 
 
-def test_numbers_match_python(rng):
+@pytest.mark.parametrize("block", [2**20, 64])
+def test_numbers_match_python(block, rng, monkeypatch):
+    monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
     texts = [*printed(rng)]
     expected = np.array([float(text) for text in texts])
     found = read_run(io.BytesIO(run_of(texts))).value
