@@ -1,16 +1,10 @@
 """Strict and non-strict bounds, one value that differs, and limits of types."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from sklearn.ensemble import GradientBoostingRegressor
 
-from sklearn_rank import (
-    evaluate,
-    evaluate_table,
-)
-from sklearn_rank._metric.names import parse_metric
-from sklearn_rank._ranker.early_stopping import Monitor
+from sklearn_rank import QueryRanker, evaluate, evaluate_table
 from sklearn_rank.metrics import map_score, pfound_score, rbp_score, set_precision_score, set_recall_score
 from sklearn_rank.stats import power_of
 
@@ -61,20 +55,19 @@ def test_the_weight_of_one_query_differs():
         evaluate_table(batches, metrics="map")
 
 
-@pytest.mark.parametrize(("metric", "values", "best"), [("mse", [3, 2, 2, 4], 1), ("map", [3, 4, 4, 2], 1)])
-def test_an_equal_round_does_not_improve(metric, values, best):
-    means = iter(values)
-    monitor = Monitor.__new__(Monitor)
-    monitor.spec, monitor.patience, monitor.on_round = parse_metric(metric), None, None
-    monitor.greater_is_better, monitor.curve, monitor.best = monitor.spec.metric.greater_is_better, [], 0
-    result = SimpleNamespace(mean=lambda: {"metric": next(means)})
-    monitor._prepared = SimpleNamespace(evaluate=lambda _: result)
-    for _ in values:
-        monitor.record(S)
-    assert monitor.best == best
-
-
 def test_number_of_queries_reaches_the_maximum():
     assert power_of(1.0, difference=1e-7, power=0.8) == 784886050932622
     with pytest.raises(ValueError, match=r"More than 1e\+15 queries"):
         power_of(1.0, difference=8e-8, power=0.8)
+
+
+@pytest.mark.parametrize("metric", ["map", "ranking_loss"])
+def test_an_equal_round_does_not_improve(metric):
+    """All rounds rank perfectly, so the first is the best."""
+    X, qid = np.tile([[0.0], [1.0]], (20, 1)), np.repeat(np.arange(20), 2)
+    model = GradientBoostingRegressor(n_estimators=4, random_state=0)
+    ranker = QueryRanker(model, eval_fraction=0.5, eval_metric=metric, random_state=0, on_misuse="ignore").fit(
+        X, X[:, 0], qid=qid
+    )
+    assert len({*ranker.eval_curve_}) == 1 < len(ranker.eval_curve_)
+    assert ranker.best_iteration_ == 1

@@ -35,10 +35,8 @@ from sklearn_rank import (
     query_permutation_importance,
 )
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.display import DistributionDisplay
 from sklearn_rank.results import Evaluation
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer
-from sklearn_rank.stats import compare, no_worse
 
 X, LABEL, QID = make_ranking(n_queries=20, random_state=0)
 Y = pd.Series(LABEL, index=pd.Index(QID, name="qid"))
@@ -311,17 +309,6 @@ def test_keys_in_the_other_spelling(case):
     assert found()[there] is not None
     with pytest.raises((KeyError, ValueError), match="nothing"):
         found()["nothing"]
-
-
-def test_statistics_and_pictures_look_up():
-    result = RESULTS["evaluate"]("a list")
-    for call in (
-        lambda: compare(result, result, metric="neg_rmse"),
-        lambda: no_worse(new=result, old=result, margin={"neg_rmse": 0.1}),
-        lambda: DistributionDisplay.from_result(result, "neg_rmse"),
-    ):
-        with pytest.raises(ValueError, match="'rmse' is there: errors are negative in scorers"):
-            call()
 
 
 @pytest.mark.parametrize("kind", METRICS)

@@ -6,10 +6,8 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
-from queue import SimpleQueue
-from threading import Barrier, Event, get_ident
+from threading import Barrier, get_ident
 from time import sleep
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,10 +24,7 @@ from sklearn_rank import (
     parse_metric,
     prepare,
 )
-from sklearn_rank._entry_points import systems
 from sklearn_rank._metric import compute, names
-from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._utils import threads
 from sklearn_rank.io import read_run
 from sklearn_rank.metrics import map_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval
@@ -112,36 +107,6 @@ def test_threads_get_the_same_bits(hurried):
     assert warnings.filters == filters
 
 
-def first_in_first_out(inside):
-    """Compare systems on two threads: the first call ends while the second runs."""
-    with ThreadPoolExecutor(2) as pool:
-        runs = {"system": {"q1": {"x1": 1.0, "x2": 0.5}, "q2": {"x3": 1.0}}}
-        calls = []
-        for _ in range(2):
-            call = pool.submit(compare_systems, JUDGMENTS, runs, metrics="map", missing_from_run="drop")
-            calls.append((call, inside.get(timeout=20)))
-        for call, may_leave in calls:
-            may_leave.set()
-            call.result()
-
-
-def test_overlapping_calls_restore_warnings(monkeypatch):
-    real, inside = systems.evaluate_run, SimpleQueue()
-
-    def waiting(*args, **keywords):
-        result, may_leave = real(*args, **keywords), Event()
-        inside.put(may_leave)
-        assert may_leave.wait(20)
-        return result
-
-    monkeypatch.setattr(systems, "evaluate_run", waiting)
-    before = list(warnings.filters), vars(warnings)["_showwarnmsg_impl"]
-    with pytest.warns(UserWarning, match="No document of the run is judged") as told:
-        first_in_first_out(inside)
-    assert len(told) == 2
-    assert (warnings.filters, vars(warnings)["_showwarnmsg_impl"]) == before
-
-
 def features(rows):
     return np.arange(3.0 * rows).reshape(rows, 3) % 4
 
@@ -202,21 +167,3 @@ if child == 0:
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
-
-
-def test_a_metric_is_defined_while_a_name_is_looked_up():
-    class Aliases(dict):
-        def __contains__(self, name):
-            REGISTRY[f"own {len(REGISTRY)}"] = SimpleNamespace(name="own", aliases={})
-            return False
-
-    REGISTRY["own"] = SimpleNamespace(name="own", aliases=Aliases())
-    with pytest.raises(ValueError, match="must be one of"):
-        parse_metric("unknown")
-
-
-def test_a_fork_while_a_call_begins(monkeypatch):
-    """The child has none of the parent's threads, so it computes without them."""
-    monkeypatch.setattr(threads, "_executor", ended := threads._new_executor())
-    ended.shutdown()
-    assert threads.map_items(str, range(9), 3) == [*map(str, range(9))]

@@ -37,7 +37,6 @@ from sklearn_rank import (
 from sklearn_rank._cli import main
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._misuse import entry_points
-from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.ids import CHECKS_OF_IDS
 from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
 from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
@@ -779,28 +778,6 @@ def test_soft_labels_of_few_queries():
     assert seen(compare_systems, given[0], {"a": given[1], "b": given[1][::-1]}, qid=qid) == ([name], "")
 
 
-def test_evidence_is_the_same_in_parts():
-    rows = [*OF_ROWS.values(), *PLAIN.values()]
-    from sklearn_rank._engine.read import read
-    from sklearn_rank._metric.names import parse_metrics
-
-    for one in rows:
-        specs = parse_metrics([one.metric])
-        whole = Evidence.of(read(one.label, one.score, qid=one.qid), specs)
-        joined = Evidence()
-        number = np.unique(one.qid, return_inverse=True)[1]
-        for first in range(0, N_QUERIES, 7):
-            part = (number >= first) & (number < first + 7) if number[-1] == N_QUERIES - 1 else None
-            if part is None:
-                break
-            queries = read(one.label[part], one.score[part], qid=one.qid[part])
-            joined = joined.joined(Evidence.from_json(Evidence.of(queries, specs).to_json()))
-        else:
-            close = joined._replace(agreement=whole.agreement)
-            assert close == whole
-            assert joined.agreement == pytest.approx(whole.agreement)
-
-
 class Infinite(Given):
     """A model that predicts -inf for the documents it ranks last."""
 
@@ -835,17 +812,6 @@ def test_a_predicted_minus_infinity_is_a_low_score():
     assert as_given["recall@10"] < get_scorer("recall@10")(infinite, rows.X, named)
     with pytest.raises(ValueError, match="every y_score must be finite. Got -inf"):
         make_ranking_scorer(["rmse", "ndcg"])(infinite, rows.X, named)
-
-
-@pytest.mark.parametrize("scores", [[1.0, -np.inf, 0.5], [-np.inf] * 3, [-1.7e308, -np.inf, 1.7e308]])
-def test_low_scores(scores):
-    from sklearn_rank._metric.names import parse_metric
-    from sklearn_rank._scoring.response import low_scores
-
-    found = low_scores(np.array(scores), [parse_metric("ndcg")])
-    assert np.isfinite(found).all()
-    assert np.argsort(found, kind="stable").tolist() == np.argsort(scores, kind="stable").tolist()
-    assert (np.unique(found).size, len({*scores})) == (len({*scores}),) * 2
 
 
 def test_every_cell_of_the_table_is_tested():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_rank
-from sklearn_rank import compare_systems, evaluate_run, evaluate_table, spark
+from sklearn_rank import evaluate_run, evaluate_table, spark
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
 from sklearn_rank.stats import no_worse
@@ -73,6 +73,8 @@ def test_columns_are_described_in_the_same_way():
 def test_errors_about_arguments(function):
     with pytest.raises(TypeError, match=r"takes data by position and all else by name, such as qid=\."):
         function(None, "map")
+    with pytest.raises(TypeError, match=r"^no_worse takes all arguments by name, such as new=. Got some by position.$"):
+        no_worse(None, None, margin=0.1)
 
 
 # --- doors ---------------------------------------------------------------------------------------------------
@@ -181,16 +183,3 @@ def test_new_and_old_are_keyword_only():
     assert {name.rpartition(".")[-1] for name in found} == {"no_worse", "compare_judged", "explain", "to_judge"}
     for function in found.values():
         assert {kind for name, kind, _ in signature(function) if name in names} == {"KEYWORD_ONLY"}
-
-
-def test_positional_new_and_old_are_rejected():
-    report = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="mrr")
-    new, old = report.results["new"], report.results["old"]
-    with pytest.raises(TypeError, match=r"^no_worse takes all arguments by name, such as new=. Got some by position.$"):
-        no_worse(new, old, margin=0.1)
-    with pytest.raises(
-        TypeError, match="Comparison.explain takes query by position and all else by name, such as new="
-    ):
-        report.explain("old", "new", 7)
-    with pytest.raises(TypeError, match="Comparison.to_judge takes . by position and all else by name, such as new="):
-        report.to_judge("old", "new")

@@ -51,10 +51,6 @@ def test_names_of_models():
     assert CAFE in frame.index
 
 
-def test_a_table_without_rows():
-    assert Table((CAFE, "value"), ()).to_frame().columns.tolist() == [CAFE, "value"]
-
-
 def test_written_and_saved(tmp_path):
     write_run(tmp_path / "run", [2.0, 1.0], qid=[CAFE] * 2, doc_id=NAMES)
     assert (tmp_path / "run").read_bytes().startswith(b"caf\xe9 Q0 caf\xe9 1 2.0 ")

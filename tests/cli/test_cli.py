@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from known_cases import read, write_trec_files
 
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, get_metric_names
-from sklearn_rank._cli import arguments, commands, main, output
+from sklearn_rank._cli import arguments, commands, main
 from sklearn_rank._utils.table import cell
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
@@ -648,17 +647,6 @@ def test_streams_that_are_closed(files, capsys, monkeypatch):
         assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_an_output_that_is_no_file(monkeypatch):
-    """Callers may have chosen its encoding, so it stays."""
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert main(["metrics"]) == 0
-    assert "ndcg" in sys.stdout.getvalue()
-
-
-def test_the_installed_program_runs():
-    assert import_module("sklearn_rank.__main__").main is main
-
-
 @pytest.mark.slow
 def test_command_as_a_module(files):
     """The module runs, reads its standard input, and is silent if the reader closes the pipe."""
@@ -672,10 +660,3 @@ def test_command_as_a_module(files):
         process.stdout.close()
         assert process.wait(timeout=120) == 1
         assert process.stderr.read() == b""
-
-
-def test_cells_and_numbers_that_other_programs_read(capsys):
-    output.show(("qid",), [("-5",), ("=1",), ("-x",)], {}, "csv")
-    assert capsys.readouterr().out.split() == ["qid", "-5", "'=1", "'-x"]
-    output.show((), [], {"t": [np.inf, -np.inf, np.nan, 1.0]}, "json")
-    assert json.loads(capsys.readouterr().out) == {"t": [None, None, None, 1]}

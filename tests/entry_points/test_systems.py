@@ -7,7 +7,6 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from sklearn_rank import compare_systems, evaluate, stats
-from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank.results import Comparison, Evaluation
 
 METRICS = ["ndcg@5", "map", "rmse"]
@@ -118,22 +117,6 @@ def test_attributes_of_one_name_must_be_equal(rows):
     with pytest.raises(ValueError, match="same attributes.* Got another 'half' in 'new' than in 'old'"):
         compare_systems(results)
     assert compare_systems({name: results[name] for name in ("old", "none")}).segments().by == ("half",)
-
-
-def test_rows_are_grouped_once_for_all_systems(rows, monkeypatch):
-    from sklearn_rank._engine import read
-
-    y, systems, qid = rows
-    n_calls = 0
-
-    def counted(*args, **keywords):
-        nonlocal n_calls
-        n_calls += 1
-        return group_rows(*args, **keywords)
-
-    monkeypatch.setattr(read, "group_rows", counted)
-    compare_systems(y, systems, qid=qid, sample_weight=qid + 1.0, metrics=METRICS)
-    assert n_calls == 1
 
 
 def test_the_statistics_match_compare_all(rows):

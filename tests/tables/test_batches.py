@@ -1,6 +1,7 @@
 """LazyQueries equals `evaluate` on all rows, bit for bit, and no row is lost between batches."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -147,6 +148,59 @@ def test_errors_of_helpers_stop_all(n_threads, where):
     with pytest.raises(KeyError, match="here"):
         [*with_helpers(function, items(), n_threads)]
     assert len(taken) < 10_000
+
+
+OPTIONS = [{"assume_grouped": True}, {"assume_grouped": True, "n_jobs": 2}, {"memory_limit": 400}, {"n_jobs": 2}]
+
+
+class Planted(BaseException):
+    """Raised in the middle of a call."""
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("where", ["an iterator", "a metric", "a batch"])
+def test_a_call_that_fails_leaves_no_trace(options, where, tmp_path):
+    """The error is the one that was raised, no file is left, and the next call has the same bits."""
+    data, planted = make(), Planted()
+    options |= {} if options.get("assume_grouped") else {"folder": tmp_path}
+    metrics = {"map": "map", "own": lambda y, s: fail() if where == "a metric" else 0.0}
+
+    def fail():
+        raise planted
+
+    def batches():
+        yield from cut(data, 50)
+        if where == "an iterator":
+            fail()
+        if where == "a batch":
+            yield ([1.0], [np.nan], data.qid[-1:])
+
+    with pytest.raises(ValueError if where == "a batch" else Planted) as raised:
+        evaluate_table(batches(), metrics=metrics, **options)
+    assert raised.value is planted or "y_score must not contain NaN" in str(raised.value)
+    assert [*tmp_path.iterdir()] == []
+    expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES)
+    assert_same(evaluate_table(cut(data, 50), metrics=NAMES, **options), expected)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_calls_inside_a_call_and_beside_it(options):
+    """As each batch is read, another evaluation runs; and several threads call at once."""
+    data = make()
+    expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES)
+
+    def call(_=None):
+        return evaluate_table(cut(data, 50), metrics=NAMES, **options)
+
+    def batches():
+        for batch in cut(data, 200):
+            assert_same(call(), expected)
+            yield batch
+
+    assert_same(evaluate_table(batches(), metrics=NAMES, **options), expected)
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(call, range(6)):
+            assert_same(found, expected)
 
 
 # --- nothing is lost -----------------------------------------------------------------------------------------
