@@ -1,12 +1,16 @@
 """Warnings and errors of misuse in a call, and a model."""
 
+import io
+import re
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_rank import compare_systems, evaluate_run, evaluate_table
+from sklearn_rank._cli import main
 from sklearn_rank._misuse import entry_points
 from sklearn_rank._misuse.table import ALL_CHECKS
 from sklearn_rank.exceptions import RankingWarning
@@ -49,6 +53,17 @@ def seen(call, *args, **keywords):
     texts = [str(one.message) for one in told if issubclass(one.category, RankingWarning)]
     names = [check.name for text in texts for check in ALL_CHECKS if check.says in text]
     return names, next((check.name for check in ALL_CHECKS if check.says in error), error)
+
+
+def command(*arguments, most=0):
+    """Turn warnings of the command line into those of Python, and an exit code above `most` into an error."""
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(told):
+        code = main([*map(str, arguments)])
+    if code > most:
+        raise ValueError(told.getvalue())
+    for message in re.findall("warning: (.*)", told.getvalue()):
+        warnings.warn(message, RankingWarning, stacklevel=1)
 
 
 def beside_ranks():

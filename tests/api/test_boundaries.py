@@ -70,4 +70,4 @@ def test_an_equal_round_does_not_improve(metric):
         X, X[:, 0], qid=qid
     )
     assert len({*ranker.eval_curve_}) == 1 < len(ranker.eval_curve_)
-    assert ranker.best_iteration_ == 1
+    assert ranker.best_iteration_ == 0

@@ -3,14 +3,13 @@
 import io
 import re
 import warnings
-from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from misuse_cases import OF_RANKS, Given, beside_ranks, seen
+from misuse_cases import OF_RANKS, Given, beside_ranks, command, seen
 from sklearn import metrics as sklearn_metrics
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
@@ -34,7 +33,6 @@ from sklearn_rank import (
     query_learning_curve,
     query_permutation_importance,
 )
-from sklearn_rank._cli import main
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._misuse import entry_points
 from sklearn_rank._misuse.ids import CHECKS_OF_IDS
@@ -223,17 +221,6 @@ def of_thresholds(rows):
 def of_command(rows, folder):
     rows.frame.to_csv(folder / "rows.csv", index=False)
     command("evaluate", "--table", folder / "rows.csv", "--y-score", rows.name, "-m", rows.metric)
-
-
-def command(*arguments):
-    """Turn warnings and errors of the command line into those of Python."""
-    told = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(told):
-        code = main([*map(str, arguments)])
-    if code:
-        raise ValueError(told.getvalue())
-    for message in re.findall("warning: (.*)", told.getvalue()):
-        warnings.warn(message, RankingWarning, stacklevel=1)
 
 
 CALLS = [

@@ -2,13 +2,11 @@
 
 import io
 import re
-import warnings
-from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
-from misuse_cases import Given, seen
+from misuse_cases import Given, command, seen
 
 from sklearn_rank import (
     RankingAccumulator,
@@ -141,11 +139,7 @@ def of_accumulator(label, score, qid):
 
 def of_table(label, score, qid, folder):
     pd.DataFrame({"label": label, "score": score, "qid": qid}).to_csv(folder / "rows.csv", index=False)
-    told = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(told):
-        assert main(["evaluate", "--table", str(folder / "rows.csv"), "-m", "map"]) == 0
-    for message in re.findall("warning: (.*)", told.getvalue()):
-        warnings.warn(message, RankingWarning, stacklevel=1)
+    command("evaluate", "--table", folder / "rows.csv", "-m", "map")
 
 
 RUNS = {
@@ -217,11 +211,7 @@ DOORS_OF_RUNS = {
 def of_files(judged, run, folder):
     (folder / "qrels").write_text("".join(f"{q} 0 {d} {v}\n" for q, ds in judged.items() for d, v in ds.items()))
     (folder / "run").write_text("".join(f"{q} Q0 {d} {6 - v} {v} me\n" for q, ds in run.items() for d, v in ds.items()))
-    told = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(told):
-        assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "-m", "map"]) == 0
-    for message in re.findall("warning: (.*)", told.getvalue()):
-        warnings.warn(message, RankingWarning, stacklevel=1)
+    command("evaluate", folder / "qrels", folder / "run", "-m", "map")
 
 
 def test_ids_at_every_door_of_runs(tmp_path):

@@ -9,10 +9,9 @@ from hypothesis.stateful import run_state_machine_as_test
 from states.accumulators import Accumulators
 from states.machine import STEPS
 from states.prepared import Prepared
-from states.results import Results
 from states.selection import Selection
 
-MACHINES = {machine.__name__: machine for machine in (Accumulators, Prepared, Results, Selection)}
+MACHINES = {machine.__name__: machine for machine in (Accumulators, Prepared, Selection)}
 
 
 def run(name, n_examples, n_steps, number=None, *, shrink=False):

@@ -6,7 +6,7 @@ from states.run import MACHINES, run
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = {"Accumulators": 25, "Prepared": 12, "Results": 15, "Selection": 16}
+EXAMPLES = {"Accumulators": 25, "Prepared": 12, "Selection": 16}
 """Of each machine, as many as a second or two allows."""
 
 
