@@ -41,8 +41,8 @@ CALLS = {
 
 
 def new_objects(call, n):
-    """Objects that the garbage collector tracks, more after n calls than after the first 50."""
-    for _ in range(50):
+    """Objects that the garbage collector tracks, more after n calls than after the first 20."""
+    for _ in range(20):
         call()
     gc.collect()
     objects = len(gc.get_objects())
@@ -54,7 +54,7 @@ def new_objects(call, n):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_calls_restore_the_state(name):
-    assert new_objects(CALLS[name], 200) < 20
+    assert new_objects(CALLS[name], 80) < 20
 
 
 @pytest.mark.parametrize("step", [9, 0.5])

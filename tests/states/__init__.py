@@ -1,5 +1,4 @@
-"""State machines: objects with state are used in any order, fail, and are used again; numbers equal one call's.
+"""Objects with state, used in random order, with failures in between: what they then say is what one call says.
 
-`machine` has the shared parts, and each other file one kind of object. ``python -m tests.states`` runs any number of
-examples.
+`machine` has the shared parts, and each other file one kind of object.
 """

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, initialize, invariant, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from sklearn_rank import RankingAccumulator, evaluate
 from states.machine import (
     METRICS,
-    Machine,
     assert_same_calls,
     errors,
     failing,
@@ -58,7 +57,7 @@ class Pair:
         self.queries |= {q.id: q for q in queries if q.id not in self.queries}
 
 
-class Accumulators(Machine):
+class Accumulators(RuleBasedStateMachine):
     pairs = Bundle("pairs")
 
     @initialize(kind=kinds, weighted=st.booleans())

@@ -1,28 +1,14 @@
 """Shared parts of machines: random queries, a metric that fails on demand, and comparison of results."""
 
 import warnings
-from collections import Counter
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from batch_cases import assert_same
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from sklearn_rank import evaluate
-
-STEPS = Counter()
-"""Steps that were taken, by machine."""
-
-
-class Machine(RuleBasedStateMachine):
-    """A machine whose steps are counted."""
-
-    @invariant()
-    def step_is_counted(self):
-        STEPS[type(self).__name__] += 1
-
 
 # --- queries -------------------------------------------------------------------------------------------------
 

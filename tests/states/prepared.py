@@ -6,13 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule
 
 from sklearn_rank import evaluate, prepare
 from states.machine import (  # fmt: skip
     METRICS,
     SCORES,
-    Machine,
     assert_same_calls,
     errors,
     failing,
@@ -28,7 +27,7 @@ COPIES = [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), lam
 scores = st.integers(0, 999).map(lambda seed: np.random.default_rng(seed).choice([*SCORES, -np.inf], 60))
 
 
-class Prepared(Machine):
+class Prepared(RuleBasedStateMachine):
     """Prepared metrics with their rows; scores are drawn for each call."""
 
     prepared = Bundle("prepared")

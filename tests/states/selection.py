@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import sklearn
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, initialize, invariant, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate, make_ranking_scorer
 from sklearn_rank.datasets import make_ranking
-from states.machine import Disturbed, Machine, errors
+from states.machine import Disturbed, errors
 
 X, Y, QID = make_ranking(n_queries=9, n_documents=(2, 4), random_state=0)
 WEIGHT = QID + 1.0
@@ -67,7 +67,7 @@ def near(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
-class Selection(Machine):
+class Selection(RuleBasedStateMachine):
     scorers, evaluators = Bundle("scorers"), Bundle("evaluators")
 
     def __init__(self):
