@@ -66,8 +66,10 @@ def test_many_ids_are_numbered(at_once, grouped):
 
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_memory_of_a_batch_may_be_used_again(grouped, weighted):
+@pytest.mark.parametrize("fraction", [0, 0.5])
+def test_memory_of_a_batch_may_be_used_again(grouped, weighted, fraction):
     data = make()
+    data = data._replace(y_true=np.minimum(data.y_true + fraction, 4))
     columns = (*data, np.maximum(data.qid % 7 - 3.0, 0)) if weighted else data
     memory = [np.empty(10, c.dtype) for c in columns]
 
@@ -113,7 +115,7 @@ def test_a_wider_type_in_a_later_batch_applies_to_all():
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_batches_are_read_by_the_calling_thread(grouped):
+def test_batches_are_read_by_the_calling_thread(at_once, grouped):
     """Connections of sqlite3, for example, reject other threads."""
     threads = set()
 
@@ -131,7 +133,7 @@ def test_batches_are_read_by_the_calling_thread(grouped):
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("where", ["function", "items"])
-def test_errors_of_helpers_stop_all(n_threads, where):
+def test_results_of_helpers_are_in_order_and_errors_stop_all(n_threads, where):
     taken = []
 
     def items():
@@ -148,6 +150,7 @@ def test_errors_of_helpers_stop_all(n_threads, where):
     with pytest.raises(KeyError, match="here"):
         [*with_helpers(function, items(), n_threads)]
     assert len(taken) < 10_000
+    assert [*with_helpers(str, range(200), n_threads)] == [*map(str, range(200))]
 
 
 OPTIONS = [{"assume_grouped": True}, {"assume_grouped": True, "n_jobs": 2}, {"memory_limit": 400}, {"n_jobs": 2}]
