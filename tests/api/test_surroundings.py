@@ -147,6 +147,14 @@ def test_an_exceeded_quota(tmp_path, monkeypatch):
         evaluate_table([rows] * 9, metrics="map", memory_limit=100, folder=tmp_path)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".PKL"])
+def test_results_are_not_saved_under_names_of_other_formats(suffix, tmp_path):
+    result = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map")
+    with pytest.raises(ValueError, match="so its name must not end like a file of another format"):
+        result.save(tmp_path / f"one{suffix}")
+    assert [*tmp_path.iterdir()] == []
+
+
 SLOW = """
 import sys, time
 import numpy as np

@@ -39,21 +39,6 @@ def test_every_public_name_is_in_the_reference_once(listed):
     assert sorted(listed) == sorted(set(entries.ENTRIES.values()))
 
 
-def test_menus_have_the_titles_of_pages():
-    """The title up to a colon or a question mark, without "I have" or "Coming from"."""
-    sections = pytest.importorskip("sections")
-    wrong = []
-    for head in [page for page in PAGES if page.stem in sections.HEADS]:
-        for words, target in sections.LISTED.findall(head.read_text()):
-            title = re.search(r"^# (.*)$", (head.parent / f"{target}.md").read_text(), re.MULTILINE)
-            short = [
-                re.sub("^(i have |i know |coming from )?(an? )?|[:?].*", "", text.lower())
-                for text in (words, title[1] if title else words)
-            ]
-            wrong += [(head, words)] * (short[0] != short[1] and "`" not in words)
-    assert not wrong
-
-
 def test_each_page_is_in_one_menu():
     sections = pytest.importorskip("sections")
     pages = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "gallery"} & {*page.parts}]
