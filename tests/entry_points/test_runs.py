@@ -457,7 +457,7 @@ def test_documents_match_whichever_side_has_more(n_run, n_judged, rng):
     ids = [0, 1.0, True, "1", (1,), 2**60, float(2**50), -1, *map(str, range(60)), *range(2, 60)]
 
     def drawn(n):
-        return dict.fromkeys([ids[i] for i in rng.permutation(len(ids))[:n]], 1)
+        return {ids[i]: float(grade) for grade, i in enumerate(rng.permutation(len(ids))[:n])}
 
     of_run, judged = ({q: drawn(n) for q in range(first, first + 20)} for first, n in ((0, n_run), (1, n_judged)))
     data = join(judged, of_run, missing_from_run="drop", missing_from_qrels="drop")
@@ -465,7 +465,7 @@ def test_documents_match_whichever_side_has_more(n_run, n_judged, rng):
     found = [*zip(np.asarray(data.qid)[retrieved].tolist(), data.doc_id[retrieved].tolist(), strict=True)]
     expected = [(q, d) for q in range(1, 20) for d in of_run[q]]
     assert found == expected
-    assert (~np.isnan(data.y_true[retrieved])).tolist() == [d in judged[q] for q, d in expected]
+    np.testing.assert_array_equal(data.y_true[retrieved], [judged[q].get(d, np.nan) for q, d in expected])
     assert (~retrieved).sum() == sum(d not in of_run[q] for q in range(1, 20) for d in judged[q])
 
 
