@@ -5,13 +5,12 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from registry import each_metric, together
+from registry import together
 
 from sklearn_rank._engine import read as reading
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.read import read, summary_of
 from sklearn_rank._utils import blocks
-from sklearn_rank.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)
 LABELS = [np.float64, np.float32, np.int64, np.int32]
@@ -109,13 +108,6 @@ def test_many_odd_values():
         rng = np.random.default_rng(seed)
         label, score = rng.choice(values[: rng.integers(1, 11)], (2, rng.integers(1, 1500)))
         check_rows(label, score, np.zeros(len(label), dtype=np.int64))
-
-
-def test_scores_that_rise_or_fall():
-    """Each chunk widens the range."""
-    label, _, ids = rows(n_rows=1000)
-    for score in (np.arange(1000.0), -np.arange(1000.0), np.arange(1000) % 7 - 3.0, np.geomspace(1e-300, 1e300, 1000)):
-        check_rows(label, score, ids)
 
 
 @pytest.mark.parametrize("ids", IDS)
@@ -333,13 +325,6 @@ def test_fast_path_for_few_rows(case, monkeypatch):
             assert said(label, score, qid, **keywords) == few
 
 
-def test_plain_rows_take_the_fast_path(monkeypatch):
-    monkeypatch.setattr(reading, "_read_carefully", None)
-    assert read(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).grouping.indptr.tolist() == [0, 2, 3]
-    queries = read(np.array([0.5, np.nan, -1]), np.array([1, -np.inf, 2], dtype=np.float32), qid=np.array([1, 1, 2]))
-    assert queries.summary == ((-1.0, 0.5), True, True, False, True, (1.0, 2.0), "int")
-
-
 @pytest.mark.parametrize("n_rows", [5, 5000])
 def test_numbers_of_packed_records(n_rows):
     """Compiled code may read numbers only at aligned addresses."""
@@ -365,85 +350,3 @@ def test_ids_of_plain_rows(dtype):
     assert queries.grouping.order is None
     np.testing.assert_array_equal(queries.grouping.ids, ids)
     np.testing.assert_array_equal(queries.grouping.indptr, np.cumsum(np.append(0, lengths)))
-
-
-# --- public functions on plain and other arrays -----------------------------------------------------------------
-
-LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
-
-
-def lists(seed=0, highest=4, decimals=1):
-    """Grades, scores with ties, and increasing ids, some of them negative."""
-    rng = np.random.default_rng(seed)
-    qid = np.repeat(3 * np.arange(len(LENGTHS)) - 7, LENGTHS)
-    return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
-
-
-def outcome(function, y_true, y_score, qid, **keywords):
-    """The bits of the result, or the error."""
-    try:
-        return np.asarray(function(y_true, y_score, qid=qid, **keywords)).tobytes()
-    except (TypeError, ValueError) as error:
-        return type(error), str(error)
-
-
-@pytest.fixture(params=[200, 2000], ids=["several blocks", "one block"])
-def any_blocks(request, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", request.param)
-
-
-@pytest.mark.usefixtures("any_blocks")
-@each_metric
-def test_each_metric_on_plain_arrays(metric):
-    if metric.subtopics:
-        return
-    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
-    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
-        y_true, y_score, qid = lists(seed, min(top, 4), decimals)
-        for n_jobs, keywords in ((1, {"average": None}), (2, {"k": [3, 1, 10]} if metric.has_cutoff else {})):
-            expected = outcome(metric.function, y_true, y_score, qid.tolist(), n_jobs=n_jobs, **keywords)
-            assert outcome(metric.function, y_true, y_score, qid, n_jobs=n_jobs, **keywords) == expected
-
-
-CHANGES = {
-    "a score of -inf": lambda y, s, q: (y, changed(s, -1, -np.inf), q),
-    "scores of -inf": lambda y, s, q: (y, np.full_like(s, -np.inf), q),
-    "one score": lambda y, s, q: (y, np.full_like(s, -2.5), q),
-    "a label that is no grade": lambda y, s, q: (changed(y, -1, 0.5), s, q),
-    "a label beyond grades": lambda y, s, q: (changed(y, -1, 40.0), s, q),
-    "an id that falls": lambda y, s, q: (y, s, changed(q, -1, -9)),
-    "ids that fall from block to block": lambda y, s, q: (np.tile(y, 2), np.tile(s, 2), np.append(q, q - 10**6)),
-    "ids that come again": lambda y, s, q: (np.tile(y, 2), np.tile(s, 2), np.tile(q, 2)),
-    "ids of 16 bits": lambda y, s, q: (y, s, q.astype(np.int16)),
-    "other bytes": lambda y, s, q: (y.astype(">f8"), s, q),
-    "every second entry": lambda y, s, q: (y[::2], s[::2], q[::2]),
-    "whole scores": lambda y, s, q: (y, (10 * s).astype(np.int64), q),
-    "more labels": lambda y, s, q: (np.append(y, 1.0), s, q),
-    "more scores": lambda y, s, q: (y, np.append(s, 1.0), q),
-    "more ids": lambda y, s, q: (y, s, np.append(q, q[-1])),
-    "a label that is NaN": lambda y, s, q: (changed(y, 700, np.nan), s, q),
-    "a label of inf": lambda y, s, q: (changed(y, 700, np.inf), s, q),
-    "a negative label": lambda y, s, q: (changed(y, 700, -1.0), s, q),
-    "a score that is NaN": lambda y, s, q: (y, changed(s, 700, np.nan), q),
-    "a score of inf": lambda y, s, q: (y, changed(s, -1, np.inf), q),
-    "one score, and NaN": lambda y, s, q: (y, changed(np.zeros_like(s), 700, np.nan), q),
-    "scores of two systems": lambda y, s, q: (y, np.stack([s, s], axis=1), q),
-    "no rows": lambda y, s, q: (y[:0], s[:0], q[:0]),
-}
-
-
-@pytest.mark.filterwarnings("ignore:A label has the gain", "ignore:No document is retrieved in")
-@pytest.mark.usefixtures("any_blocks")
-@pytest.mark.parametrize("change", CHANGES)
-def test_other_types_of_rows(change):
-    y_true, y_score, qid = CHANGES[change](*lists(6))
-    for average in (None, "macro"):
-        plain = outcome(ndcg_score, y_true, y_score, qid, average=average)
-        assert plain == outcome(ndcg_score, y_true, y_score, qid.tolist(), average=average)
-
-
-def test_a_bad_n_jobs_is_the_first_error():
-    y_true, y_score, qid = lists(10)
-    for bad in (0, 1.5):
-        with pytest.raises(ValueError, match="The 'n_jobs' parameter must be an int other than 0, or None"):
-            ndcg_score(y_true, changed(y_score, 0, np.nan), qid=qid, n_jobs=bad)

@@ -12,12 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from grouped_by_dict import check, reference
+from grouped_by_dict import check
 from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import Grouping, Origin, RowNotBuilt, group_numbers, group_rows, refuse_other_queries
+from sklearn_rank._engine.grouping import group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import ndcg_score
@@ -155,25 +155,6 @@ def test_short_strings_are_their_own_keys():
     expected = [piece.ljust(7, b"\0") + bytes([len(piece)]) for piece in pieces]
     assert [key.tobytes() for key in keys_of(pieces)] == expected
     assert [key.tobytes() for key in keys_of(pieces[::-1])] == expected[::-1]
-
-
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_ids_of_up_to_seven_bytes_differ_in_both_byte_orders(order):
-    """The bytes of a key are the same in both; a machine of the other order reads these numbers."""
-    ids = [f"{i:05}".encode() for i in range(100_000)] + [f"{i:0{n}}".encode() for n in range(1, 20) for i in range(10)]
-    ids += [b"\x80\xff"[:n] * n for n in range(1, 5)] + [b"", b"\0", b"\0\0"]
-    text, end = np.frombuffer(b"".join(ids), dtype=np.uint8), np.cumsum([*map(len, ids)])
-    keys = keys_of(ids).view(f"{order}i8").astype(np.int64)
-    number, first = _grouping._number_keys(len(ids), lambda a, b: piece_keys(keys, text, end, a, b))
-    numbers = {}
-    assert number.tolist() == [numbers.setdefault(piece, len(numbers)) for piece in ids]
-    assert len(first) == len(numbers) == len({*ids})
-
-
-def piece_keys(keys, text, end, a, b):
-    """Keys of some rows, and their text."""
-    start = int(end[a - 1]) if a else 0
-    return _grouping.Keys(keys[a:b], text[start : int(end[b - 1])], end[a:b] - start)
 
 
 def test_the_hash_of_a_long_string_depends_on_every_byte():
@@ -491,74 +472,3 @@ def test_error_for_another_level_suggests_rename(name):
         ndcg_score(y, [2, 1])
     call = str(error.value).rpartition(": y_true")[2].removesuffix(".")
     assert ndcg_score(eval(f"y{call}"), [2, 1]) == 1
-
-
-# --- the result --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("order", ["grouped", "shuffled"])
-def test_grouping_against_a_dict(order):
-    _, x, qid = make_rows([3, 1, 5, 2], order)
-    rows, grouping = [*reference(qid.tolist()).values()], group_rows(qid, len(qid))
-    assert (grouping.n_queries, grouping.n_rows, grouping.longest) == (4, 11, 5)
-    assert grouping.sizes.tolist() == [len(of_query) for of_query in rows]
-    assert grouping.first_rows.tolist() == [of_query[0] for of_query in rows]
-    assert [grouping.ids[q] for q in grouping.query_of_row] == qid.tolist()
-    assert grouping.number_by_id.tolist() == [sorted({*qid}).index(one) for one in qid]
-    assert grouping.reduce(x).tolist() == pytest.approx([x[of_query].sum() for of_query in rows])
-    assert grouping.reduce(x, np.maximum).tolist() == [x[of_query].max() for of_query in rows]
-    assert [grouping.query_at(i) for i in range(11)] == np.repeat(range(4), grouping.sizes).tolist()
-    for first in range(4):
-        for last in range(first, 5):
-            expected = [row for of_query in rows[first:last] for row in of_query]
-            assert grouping.take(x, first, last).tolist() == x[expected].tolist()
-            assert grouping.input_rows(first, last).tolist() == expected
-            assert grouping.starts(first, last).tolist() == np.cumsum([0, *map(len, rows[first:last])]).tolist()
-    in_order = grouping.in_order()
-    assert in_order.take(grouping.take(x)).tolist() == grouping.take(x).tolist()
-    assert in_order.input_rows().tolist() == grouping.input_rows().tolist()
-
-
-def test_rows_in_order_keep_the_numbers_of_kept_rows():
-    grouping = group_rows(["b", "a", "b"], 3)
-    kept = Grouping(grouping.ids, grouping.indptr, grouping.order, Origin(rows=np.array([0, 10, 20]), n_given=30))
-    assert kept.in_order().input_rows().tolist() == kept.input_rows().tolist() == [0, 20, 10]
-
-
-def test_some_rows_are_grouped_in_their_order():
-    grouping = group_rows(list("abcab"), 5)
-    query, some = grouping.with_rows(np.array([4, 2, 1]))
-    assert query.tolist() == [1, 2]
-    assert some.ids.tolist() == ["b", "c"]
-    assert some.input_rows().tolist() == [0, 2, 1]
-    first = grouping.first_queries(2)
-    assert (first.ids.tolist(), first.indptr.tolist(), first.order) == (["a", "b"], [0, 2, 4], None)
-
-
-@pytest.mark.parametrize("number", [[0, 0, 2], [2, 0, 2, 0], []])
-def test_rows_with_given_numbers(number):
-    grouping = group_numbers(np.array(number, dtype=np.int64), 4)
-    assert grouping.ids.tolist() == [0, 1, 2, 3]
-    for q in range(4):
-        assert grouping.input_rows(q, q + 1).tolist() == [row for row, of_row in enumerate(number) if of_row == q]
-
-
-def test_the_first_invalid_row_has_its_input_number():
-    def first(grouping, *rows):
-        return grouping.first_row(np.isin(np.arange(grouping.n_rows), rows))
-
-    assert first(group_rows([1, 2, 1], 3), 2, 1) == 1
-    assert first(Grouping.by_matrix(np.arange(3), 4, first_query=5), 9) == 7
-    assert first(Grouping.by_sizes([2, 0, 3], first_query=5), 2) == 7
-    masked = Grouping(np.arange(2), np.array([0, 2, 3]), None, Origin(rows=np.array([1, 3, 6]), n_given=8))
-    assert first(masked, 2, 1) == 3
-    with pytest.raises(RowNotBuilt):
-        first(Grouping.by_matrix(np.arange(3), 4))
-
-
-def test_rows_of_a_matrix_are_queries():
-    matrix, rows = Grouping.by_matrix(np.arange(3), 4), group_rows([1, 1, 2], 3)
-    assert (matrix.row_is_query, matrix.n_given, matrix.n_rows) == (True, 3, 12)
-    assert (rows.row_is_query, rows.n_given, rows.n_rows) == (False, 3, 3)
-    each = Grouping.one_row_each(np.array(["x", "y"]))
-    assert (each.row_is_query, each.n_given, each.sizes.tolist()) == (True, 2, [1, 1])

@@ -1,6 +1,7 @@
 """Plans: a recorded formula gives the bits of the formula itself, on any rows, and the same errors."""
 
 import gc
+import tracemalloc
 import weakref
 from itertools import count
 from threading import Barrier
@@ -8,14 +9,14 @@ from threading import Barrier
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from registry import METRICS, each, policies
+from registry import METRICS, each, policies, together
 
-from sklearn_rank import evaluate, prepare
+from sklearn_rank import evaluate, parse_metric, prepare
 from sklearn_rank._engine import plan as plans
 from sklearn_rank._metric import compute
-from sklearn_rank._metric.names import cached_spec
+from sklearn_rank._metric.decorator import _define_again
 from sklearn_rank._utils import blocks
-from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
 
 LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
 
@@ -55,12 +56,22 @@ def rows_for(metric, seed, decimals=1, lengths=LENGTHS):
     return rows(seed, 1 if metric.labels[1] == 1 else 4, decimals, lengths)
 
 
-def assert_same(one, other):
-    """Assert that two results have the same bits."""
+def assert_planned(eagerly, y_true, y_score, **given):
+    """Assert that a plan gives the bits of the formulas; the result of the plan."""
+    one, other = evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given)
     assert repr(one.mean()) == repr(other.mean())
     assert one.n_undefined == other.n_undefined
     for name, values in other.per_query.items():
         assert_array_equal(one.per_query[name], values, err_msg=name)
+    return one
+
+
+def outcome(call, *args, **given):
+    """What a call returns, or its error."""
+    try:
+        return repr(call(*args, **given))
+    except (TypeError, ValueError) as error:
+        return str(error)
 
 
 def at_cutoffs(metric, *cutoffs):
@@ -82,13 +93,48 @@ def test_each_metric(metric, block, eagerly, runs, monkeypatch):
         for ties in policies(metric):
             given = {"qid": qid, "ties": ties, "n_jobs": seed or 1, "sample_weight": [None, qid * 0.3 + 1][seed % 2]}
             scores = y_score.astype(np.float32) if ties == "stable" else y_score
-            found = evaluate(y_true, scores, metrics=names, **given)
-            assert_same(found, eagerly(evaluate, y_true, scores, metrics=names, **given))
-            mean = found.mean()
+            mean = assert_planned(eagerly, y_true, scores, metrics=names, **given).mean()
             assert prepare(y_true, metrics=names, **given)(scores) == mean
             by_k = metric(y_true, scores, **given, **({"k": [3, 2000, 1]} if metric.has_cutoff else {}))
             assert np.ravel(by_k).tolist() == [mean[name] for name in at_cutoffs(metric, "@3", "@2000", "@1")]
     assert len(runs) == 9 * len(policies(metric))
+
+
+def few_labels(y_true, y_score, qid):
+    """If few grades are not 0, the other rows are not sorted, unless a step reads their ties."""
+    return y_true * (np.random.default_rng(0).random(len(qid)) > 0.98), y_score, qid
+
+
+def unretrieved(share):
+    """Formulas that rank or count rows without a rank are called with rows."""
+
+    def drop(y_true, y_score, qid):
+        lost = (np.random.default_rng(1).random(len(qid)) < share) | (qid == 3)
+        return y_true, np.where(lost, -np.inf, y_score), qid
+
+    return drop
+
+
+KINDS = {
+    "few labels": few_labels,
+    "one row unretrieved": unretrieved(0.001),
+    "some unretrieved": unretrieved(0.3),
+    "few labels, many unretrieved": lambda *data: few_labels(*unretrieved(0.9)(*data)),
+    "all unretrieved": unretrieved(1.0),
+    "constant scores": lambda y, s, q: (y, np.zeros(len(s)), q),
+    "constant in some blocks": lambda y, s, q: (y, np.where(q < 8, s, 0.5), q),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
+@pytest.mark.parametrize("kind", KINDS)
+@each(RECORDED)
+def test_kinds_of_rows(metric, kind, small_blocks, eagerly):
+    names = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
+    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
+        y_true, y_score, qid = KINDS[kind](*rows_for(metric, seed, decimals))
+        for others in ([], ["kendall", "spearman", "ndcg@2"]):
+            assert_planned(eagerly, y_true, y_score, qid=qid, metrics={name: name for name in [*names, *others]})
 
 
 @each(RECORDED)
@@ -98,52 +144,8 @@ def test_more_cutoffs_than_queries(metric, eagerly, runs):
     for seed, lengths in enumerate(([1], [8], [8, 3], [2, 9, 8])):
         for decimals in (0, 9):
             y_true, y_score, qid = rows_for(metric, seed, decimals, lengths)
-            expected = eagerly(evaluate, y_true, y_score, qid=qid, metrics=names)
-            assert_same(evaluate(y_true, y_score, qid=qid, metrics=names), expected)
-            by_k = metric(y_true, y_score, qid=qid, average=None, **({"k": [9, 1, 8]} if metric.has_cutoff else {}))
-            one_by_one = [expected.per_query[name] for name in at_cutoffs(metric, "@9", "@1", "@8")]
-            assert_array_equal(by_k.T, one_by_one if metric.has_cutoff else one_by_one[0])
-    assert len(runs) == 16
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
-@each(RECORDED)
-def test_unretrieved_rows_in_plans(metric, small_blocks, eagerly, runs):
-    """One row, some, all rows of a query and all rows; formulas that rank or count such rows are called with rows."""
-    asked = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
-    names = dict(zip(asked, asked, strict=True))
-    for seed, share in enumerate((0.001, 0.3, 0.9, 1.0)):
-        y_true, y_score, qid = rows_for(metric, seed)
-        y_score[(np.random.default_rng(seed).random(len(qid)) < share) | (qid == 3)] = -np.inf
-        given = {"qid": qid, "metrics": names}
-        # Lists of few labeled rows are ranked by these rows only.
-        for labels in (y_true, y_true * (np.arange(len(qid)) % 20 == 0)):
-            assert_same(evaluate(labels, y_score, **given), eagerly(evaluate, labels, y_score, **given))
-    assert len(runs) == 0 if metric.keeps_unretrieved else len(runs) in (0, 8)
-
-
-@each(RECORDED)
-def test_few_labels_in_plans(metric, small_blocks, eagerly, runs):
-    """If few grades are not 0, the other rows are not sorted, unless a step reads their ties."""
-    names = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
-    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
-        y_true, y_score, qid = rows_for(metric, seed, decimals)
-        y_true[np.random.default_rng(seed).random(len(y_true)) < 0.98] = 0
-        for others in ([], ["kendall", "spearman", "ndcg@2"]):
-            given = {"qid": qid, "metrics": {name: name for name in [*names, *others]}}
-            assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
-    assert len(runs) == 6
-
-
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-def test_constant_scores(ties, small_blocks, eagerly, runs):
-    """Also if only some blocks are constant."""
-    y_true, y_score, qid = rows(2, highest=1)
-    names = [name for metric in RECORDED for name in at_cutoffs(metric, "@1", "@10", "")]
-    for score in (np.zeros(len(qid)), np.full(len(qid), -2.5, dtype=np.float32), np.where(qid < 8, y_score, 0.5)):
-        given = {"qid": qid, "metrics": names, "ties": ties}
-        assert_same(evaluate(y_true, score, **given), eagerly(evaluate, y_true, score, **given))
-    assert len(runs) == 3
+            assert_planned(eagerly, y_true, y_score, qid=qid, metrics=names)
+    assert len(runs) == 8
 
 
 @pytest.mark.parametrize("names", [["ndcg@10"], ["ndcg@10", "map", "err", "kendall", "iprec(ties=stable)"]], ids=len)
@@ -151,8 +153,7 @@ def test_more_rows_than_a_block(names, eagerly, runs):
     """As many rows as a block, one more, and a longer query."""
     for n_jobs, lengths in ((1, np.full(2**14, 8)), (2, np.append(np.full(2**14, 8), 1)), (2, [3, 2**17 + 5, 4])):
         y_true, y_score, qid = rows(0, decimals=2, lengths=lengths)
-        given = {"qid": qid, "metrics": names, "n_jobs": n_jobs}
-        assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
+        assert_planned(eagerly, y_true, y_score, qid=qid, metrics=names, n_jobs=n_jobs)
     assert len(runs) == 3
 
 
@@ -160,7 +161,7 @@ def test_more_rows_than_a_block(names, eagerly, runs):
     "ignore:ndcg is not defined for any query:UserWarning", "ignore:.*cannot tell good rankings"
 )
 @pytest.mark.parametrize("highest", [4, 1, 0, 31])
-def test_metrics_share_only_equal_steps(highest, small_blocks, eagerly, runs):
+def test_metrics_share_only_equal_steps(highest, small_blocks, eagerly):
     """Together, in both orders; some of them are not recorded."""
     metrics = [m for m in RECORDED if highest <= 4 or m.labels[1] is None or m.labels[1] == np.inf]
     keywords = ("ties=average", "ties=worst", "ties=stable", "min_relevance=2", "min_relevance=3")
@@ -180,31 +181,8 @@ def test_metrics_share_only_equal_steps(highest, small_blocks, eagerly, runs):
     ]  # fmt: skip
     y_true, y_score, qid = rows(highest, highest)
     for order in (names, names[::-1]):
-        given = {"qid": qid, "metrics": {name: name for name in order}}
         with np.errstate(all="raise"):
-            found = evaluate(y_true, y_score, n_jobs=2, **given)
-        assert_same(found, eagerly(evaluate, y_true, y_score, **given))
-    # Checks compute again if no label reaches min_relevance.
-    assert len(runs) == (2 if highest > 1 else 6)
-    assert {curve.spec.metric.name for curve in runs[0].others} == {"precision", "infap", "iprec", "mse", "rbo"}
-
-
-def plan_of(*names):
-    """Plan of metrics for rows of grades up to 4."""
-    return compute.BoundMetrics.reusable([cached_spec(name) for name in names], 1024, 4)._plan
-
-
-def entries(*names):
-    """Calls that are recorded for metrics."""
-    return plan_of(*names).recordings["average"].entries
-
-
-def test_equal_calls_are_recorded_once():
-    names = ("dcg", "ndcg", "p", "recall", "hit", "f1")
-    n_alone = sum(len(entries(name)) for name in names)
-    assert len(entries(*names)) <= n_alone - 4  # DCG, hits for two formulas, and the number of relevant documents
-    assert len(entries("ndcg", "ndcg(gain=linear)")) == 2 * len(entries("ndcg"))
-    assert len(entries("p", "p(min_relevance=2)")) == len(entries("p")) + 1
+            assert_planned(eagerly, y_true, y_score, qid=qid, metrics={name: name for name in order}, n_jobs=2)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +219,168 @@ def test_a_function_is_called_only_for_grades_in_the_data():
     assert asked == {0, 3}
 
 
+def test_means_of_metrics_of_several_kinds():
+    """Arithmetic, root, pooled and geometric means, and means that drop queries, of prepared labels."""
+    y_true, y_score, qid = rows(lengths=(5, 1, 4, 3))
+    y_true[:6] = 0
+    specs = {
+        "plain": parse_metric("ndcg"), "root": parse_metric("rmse"), "pooled": parse_metric("p@3", average="micro"),
+        "geometric": parse_metric("map", average="geometric"), "some": parse_metric("map(replace_undefined_by=nan)"),
+    }  # fmt: skip
+    alone = {n: evaluate(y_true, y_score, qid=qid, metrics={n: spec}).mean()[n] for n, spec in specs.items()}
+    assert prepare(y_true, qid=qid, metrics=specs)(y_score) == alone
+    for name in ("pooled", "geometric", "some"):
+        pair = prepare(y_true, qid=qid, metrics={"plain": specs["plain"], name: specs[name]})(y_score)
+        assert pair == {"plain": alone["plain"], name: alone[name]}
+
+
+# --- formulas --------------------------------------------------------------------------------------------------
+
+
+def ours(formula, **facts):
+    """A metric that is recorded if its formula allows, like the built-in ones."""
+    formula.__module__ = "sklearn_rank.metrics.own"
+    return _define_again("own", formula, {}, {"bounds": (-np.inf, np.inf), **facts}).function
+
+
+FORMULAS = [
+    lambda r: r.cumsum(r.relevant * 2 - 1, weight=1 / r.rank),
+    lambda r: r.cumsum((r.label > 1) * 1.0, over_rank=True),
+    lambda r: r.cumsum(r.label > 1),
+    lambda r: r.cumsum(np.minimum(r.label, 2) + r.label),
+    lambda r: r.ideal.cumsum(r.ideal.relevant, by_rank=np.sqrt),
+    lambda r: r.ideal.ideal.cumsum(r.ideal.label),
+    lambda r: r.cumsum(weight=r.relevant),
+    lambda r: r.cumsum(2.0, by_label=np.sqrt, weight=r.relevant, by_rank=np.log1p, over_rank=True),
+    lambda r: r.cumsum(weight=r.cascade(r.relevant / 3) * r.rank),
+    lambda r: r.cumsum(weight=r.cascade(r.joint(0.001, r.label) / r.rank)),
+    lambda r: r.cumsum(weight=r.joint(r.relevant, r.joint(r.relevant, r.label))),
+    lambda r: r.cumsum(weight=r.label / r.ideal_sum(1 + r.ideal.label)),
+    lambda r: r.cumsum(weight=r.ideal_sum(0.5)),
+    lambda r: (r.sums_of_means(of_labels=True), np.minimum(r.k, r.n_relevant)),
+    lambda r: (r.ideal.sums_of_means(), r.k + r.cutoff / r.n),
+    lambda r: (r.ideal.n_relevant, r.ideal.k + r.n_judged),
+    lambda r: r.cumsum(weight=r.joint(r.relevant, r.judged - r.relevant, np.minimum(r.n_relevant, 3))),
+    lambda r: r.cumsum(r.relevant, weight=r.rank <= r.of_query(r.n_relevant * 2)),
+    lambda r: (r.n_relevant, r.n),
+    lambda r: 3.0,
+]
+
+OF_WHOLE_LISTS = [
+    lambda r: (r.pairs().right - r.pairs().wrong, r.pairs().equal_scores - r.pairs().equal_labels + 1e9),
+    lambda r: r.cumsum(r.centered_ranks(r.score) * r.centered_ranks(r.label)),
+    lambda r: r.cumsum(weight=r.cascade(r.label / 5, upwards=True), by_rank=np.sqrt),
+    lambda r: r.ideal.cumsum(weight=r.ideal.cascade(r.ideal.label / 5, upwards=True), by_rank=np.sqrt),
+]
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+@together(
+    "formula, cutoffs",
+    [(f, k) for f in FORMULAS for k in ([3], [None], [1, 4, None])] + [(f, [None]) for f in OF_WHOLE_LISTS],
+)
+def test_a_formula(formula, cutoffs, decimals, eagerly, runs, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 200)
+    y_true, y_score, qid = rows(0, decimals=decimals)
+    ours(formula)
+    metrics, n_before = {str(k): parse_metric("own", k=k, min_relevance=2) for k in cutoffs}, len(runs)
+    assert_planned(eagerly, y_true, y_score, qid=qid, metrics=metrics)
+    assert len(runs) == n_before + 1
+
+
+NOT_RECORDED = [
+    lambda r: r.cumsum(np.minimum(r.label, 2) + r.ideal.label),
+    lambda r: r.cumsum(r.ideal.label),
+    lambda r: r.ideal.cumsum(r.rank),
+    lambda r: r.cumsum(weight=r.rank * r.ideal.rank),
+    lambda r: r.ideal.cumsum(weight=r.rank * r.ideal.rank),
+    lambda r: r.cumsum(weight=r.joint(r.ideal.relevant, 1.0)),
+    lambda r: r.cumsum(weight=r.cascade(r.ideal.relevant)),
+    lambda r: r.cumsum(weight=r.ideal_sum(r.label)),
+    lambda r: r.cumsum(weight=r.joint(r.relevant, 1 - r.relevant, r.rank)),
+    lambda r: r.cumsum(weight=r.of_query(r.rank)),
+    lambda r: r.cumsum(weight=r.of_query(2.0)),
+    lambda r: r.cumsum(weight=r.rank * r.n),
+    lambda r: r.cumsum(by_rank=lambda rank: rank[:1]),
+    lambda r: r.cumsum(np.modf(r.label)),
+    lambda r: r.cumsum(np.add(r.relevant, 1, where=True)),
+    lambda r: r.cumsum(r.relevant * np.ones(1)[:, None]) if r.label.sum() else 0.0,
+    lambda r: r.cumsum(r.relevant, by_label=np.sqrt) if len(r.rank) else 0.0,
+    lambda r: r.cumsum(weight=r.rank * r.score),
+    lambda r: r.cumsum(r.ideal.centered_ranks(r.ideal.score)),
+    lambda r: r.pairs().right[0],
+    lambda r: r.label,
+]
+
+
+def per_query(y_true, y_score, qid, metrics):
+    """Values of each query."""
+    found = evaluate(y_true, y_score, qid=qid, metrics=metrics).per_query
+    return {name: values.tolist() for name, values in found.items()}
+
+
+@together("formula, k", [(f, k) for f in NOT_RECORDED for k in (None, 3)] + [(f, 3) for f in OF_WHOLE_LISTS])
+def test_formulas_that_cannot_be_recorded(formula, k, eagerly):
+    """For example formulas that combine positions of two orders: the same values or error beside other metrics."""
+    for seed, kind in enumerate(("some unretrieved", "constant scores", "few labels")):
+        y_true, y_score, qid = KINDS[kind](*rows(seed, lengths=[5, 1, 40, 3]))
+        for others in ([], ["fallout@3", "recall@3"]):
+            metrics = [*others[:1], parse_metric(ours(formula), k=k), *others[1:]]
+            asked = per_query, y_true, y_score, qid, metrics
+            assert outcome(*asked) == outcome(eagerly, *asked)
+
+
+def n_steps(*metrics):
+    """Number of steps of the plan of some metrics at a cutoff."""
+    specs = [parse_metric(metric, k=3) for metric in metrics]
+    plan = plans.Plan([plans.CurveRequest(spec, spec.cutoffs, {}) for spec in specs], 900)
+    return len(plan.recordings["average"].entries)
+
+
+def test_plan_has_each_step_once():
+    """And none of formulas that could not be recorded."""
+    n_of_both = n_steps("fallout", "recall")
+    assert n_of_both < n_steps("fallout") + n_steps("recall")
+    for formula in NOT_RECORDED:
+        assert n_steps("fallout", ours(formula), "recall") == n_of_both
+
+
 # --- errors ------------------------------------------------------------------------------------------------------
+
+
+WAYS = {
+    "evaluate": lambda own, y, s, **given: evaluate(y, s, metrics=["map", own, "p"], **given).mean(),
+    "mean": lambda own, y, s, **given: own(y, s, **given),
+    "values": lambda own, y, s, **given: own(y, s, average=None, **given).tolist(),
+    "prepared": lambda own, y, s, **given: prepare(y, metrics=[own, "map"], **given)(s),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@together(
+    "formula, message",
+    [
+        (lambda r: r.cumsum(weight=r.cascade(r.label)), "needs probabilities, from 0 to 1. Got 2."),
+        (lambda r: r.cumsum(weight=r.cascade(1 - r.label, upwards=True)), "probabilities, from 0 to 1. Got -1."),
+        (lambda r: 1e308 * r.cumsum(r.label * 10), "range of a float, .* Got inf over 1 for a query"),
+        (lambda r: (r.n, np.maximum(2 - r.cumsum(r.label), 1e-300)), "range of a float, .* Got 3 over 1e-300 for a"),
+    ],
+)
+def test_errors_match_those_of_the_formula(way, formula, message, eagerly, monkeypatch):
+    asked = [0, 0, 0, 2, 0], [1, 2, 3, 2, 1]
+    for block, n_jobs in ((2**17, 1), (2, 2)):
+        monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
+        given = {"qid": [0, 0, 1, 1, 1], "n_jobs": n_jobs}
+        with pytest.raises(ValueError, match=message) as raised:
+            WAYS[way](ours(formula), *asked, **given)
+        assert str(raised.value) == outcome(eagerly, WAYS[way], ours(formula), *asked, **given)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_metric_that_may_be_infinite(way, eagerly):
+    own = ours(lambda r: 1e308 * r.cumsum(r.label * 10), finite=False)
+    asked = own, [0, 0, 0, 2, 0], [1, 2, 3, 2, 1]
+    assert repr(WAYS[way](*asked, qid=[0, 0, 1, 1, 1])) == repr(eagerly(WAYS[way], *asked, qid=[0, 0, 1, 1, 1]))
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
@@ -251,35 +390,49 @@ def test_sums_over_queries_that_overflow(otherwise, weight, eagerly):
     """Each value is finite."""
     y, s = [0, 0, 0, 0, 0], [1, 2, 3, 2, 1]
     given = {"qid": [0, 0, 1, 1, 1], "sample_weight": weight, "replace_undefined_by": otherwise}
-
-    def outcome(call):
-        try:
-            return repr(call())
-        except ValueError as error:
-            return str(error)
-
-    expected = outcome(lambda: eagerly(ndcg_score, y, s, **given))
-    assert outcome(lambda: ndcg_score(y, s, **given)) == expected
+    expected = outcome(eagerly, ndcg_score, y, s, **given)
+    assert outcome(ndcg_score, y, s, **given) == expected
     assert outcome(lambda: evaluate(y, s, metrics="ndcg", **given).mean()["ndcg"]) == expected
     assert outcome(lambda: prepare(y, metrics="ndcg", **given)(s)) == expected
+
+
+@pytest.mark.parametrize("n_before", [0, 2])
+def test_grades_above_a_scale_are_rejected(n_before):
+    for _ in range(n_before):
+        assert err_score([4, 0], [2, 1], qid=[1, 1]) == 15 / 16
+        err_score([2, 0], [2, 1], qid=[1, 1], max_grade=2)
+        rbp_score([2, 0], [2, 1], qid=[1, 1], gain="linear", max_grade=2)
+    for function, keywords in ((err_score, {}), (rbp_score, {"gain": "linear"})):
+        with pytest.raises(ValueError, match="must not be above max_grade=2"):
+            function([3, 0], [2, 1], qid=[1, 1], max_grade=2, **keywords)
 
 
 # --- consecutive and concurrent calls ---------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot tell good rankings", "ignore:Every query has one row")
-def test_a_plan_serves_larger_and_smaller_calls_in_turn(remembered, eagerly, runs):
-    """It keeps no ties, labels or longer lists of the previous call."""
-    names = ["ndcg@2", "ndcg", "map@3", "err@5", "q(beta=2)", "kendall", "p(ties=worst)@4"]
-    sizes = [[4], [900], [300, 2, 40], [1], [7] * 90, [2, 1], [3] * 5, [1000, 24], [1] * 600]
-    for turn in range(3):
+def test_cached_plans_serve_larger_and_smaller_calls_in_turn(remembered, eagerly):
+    """They keep no ties, labels or longer lists of the previous call; other grades and lengths have other plans."""
+    names = ["ndcg@2", "ndcg", "map@3", "err(max_grade=30)@5", "q(beta=2)", "kendall", "p(ties=worst)@4"]
+    names += ["ndcg(gain=linear)", "rbp(gain=linear, max_grade=30)"]
+    sizes = [[4], [900], [300, 2, 40], [1], [7] * 90, [1025], [2, 1], [3] * 5, [1000, 24], [1] * 600, [2048], [5, 30]]
+    for turn in range(6):
         for seed, lengths in enumerate(sizes):
-            y_true, y_score, qid = rows(seed, decimals=(0, 9, 1)[(turn + seed) % 3], lengths=lengths)
-            y_true[0] = 4
-            given = {"qid": qid, "metrics": names}
-            assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
-    assert len(runs) == 27
-    assert len({*map(id, runs)}) == len(remembered) == 1
+            highest = (5 * turn + 7 * seed) % 31
+            y_true, y_score, qid = rows(seed, highest, (0, 9, 1)[(turn + seed) % 3], lengths)
+            y_true[0] = highest
+            assert_planned(eagerly, y_true, y_score, qid=qid, metrics=names)
+    assert len(remembered) <= 8
+
+
+@pytest.mark.parametrize("n_rows", [n + more for n in (2**10, 2**14) for more in (0, 1)])
+def test_queries_of_the_longest_length_of_a_plan(n_rows):
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, n_rows), rng.random(n_rows)
+    discount = 1 / np.log2(np.arange(n_rows) + 2)
+    expected = (y[np.argsort(-score)] * discount).sum() / discount[: y.sum()].sum()
+    for _ in range(2):
+        assert ndcg_score(y, score, qid=np.zeros(n_rows)) == pytest.approx(expected, rel=1e-13)
 
 
 def test_concurrent_calls_use_separate_programs(small_blocks, monkeypatch):
@@ -316,12 +469,38 @@ def test_an_interrupt_does_not_damage_a_plan(n_before, n_jobs, small_blocks, mon
     with monkeypatch.context() as patched:
         patched.setattr(plans, "check_interrupt", interrupt)
         pytest.raises(KeyboardInterrupt, prepared, -y_score)
-    kept = prepared._bound._plan._pool._unused
-    assert len({*map(id, kept)}) == len(kept) <= n_jobs
     assert prepared(y_score) == expected
 
 
 # --- memory ------------------------------------------------------------------------------------------------------
+
+
+def test_cached_plans_have_a_limit(remembered, monkeypatch):
+    """Plans of functions and of other orders are not cached; those dropped are made again."""
+    monkeypatch.setattr(compute, "MOST_RANKS", 3 * 1024)
+    y_true, y_score, qid = rows()
+    evaluate(y_true, y_score, qid=qid, metrics=["map", "ndcg(adjusted=True)"])
+    ndcg_score(y_true, y_score, qid=qid, gain=np.sqrt)
+    assert not remembered
+    values = {}
+    for k in range(1, 20):
+        values[k] = ndcg_score(y_true, y_score, qid=qid, k=k)
+        assert len(remembered) <= 3
+    for k in (3, 19, 1):
+        assert evaluate(y_true, y_score, qid=qid, metrics=f"ndcg@{k}").mean()[f"ndcg@{k}"] == values[k]
+
+
+def test_idle_programs_have_a_limit():
+    """A program for each of 80 cutoffs would take 100 MiB, and the limit is 8."""
+    y_true, y_score, qid = rows(lengths=[600] * 100)
+    ndcg_score(y_true, y_score, qid=qid)
+    tracemalloc.start()
+    try:
+        for k in range(1, 81):
+            ndcg_score(y_true, y_score, qid=qid, k=k)
+        assert tracemalloc.get_traced_memory()[0] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("keywords", [{}, {"gain": np.sqrt}, {"gain": [0.0, 1.0, 2.0, 3.0, 9.0]}], ids=str)
@@ -343,24 +522,16 @@ def test_a_call_creates_no_reference_cycles(keywords):
         gc.enable()
 
 
-@pytest.mark.parametrize("constant", [False, True])
-def test_a_plan_keeps_no_rows(constant):
+def test_a_plan_keeps_neither_rows_nor_functions():
     """A view of few rows would keep the whole array."""
-    plan, y_true, y_score = plan_of("ndcg", "map"), np.ones(40, dtype=np.uint8), np.arange(40.0)
-    out = [(np.empty((1, 1)), np.zeros((1, 1), dtype=bool)) for _ in range(2)]
-    program, arrays = plans.BoundProgram(plan, 64, 64), [y_true, y_score, np.array([0, 40])]
-    assert program.run(*arrays, constant, out)
-    alive = [weakref.ref(x) for x in arrays]
-    del arrays, y_true, y_score
-    assert [ref() for ref in alive] == [None] * 3
 
-
-def test_a_plan_keeps_no_user_function():
     def gain(label):
         return label * 2
 
     y_true, y_score, qid = rows()
-    ndcg_score(y_true, y_score, qid=qid, gain=gain)
-    alive = weakref.ref(gain)
-    del gain
-    assert alive() is None
+    for keywords in ({}, {"gain": gain}):
+        ndcg_score(y_true, y_score, qid=qid, **keywords)
+        ndcg_score(y_true, np.zeros(len(qid)), qid=qid, **keywords)
+    alive = [weakref.ref(x) for x in (y_true, y_score, qid, gain)]
+    del y_true, y_score, qid, gain, keywords
+    assert [ref() for ref in alive] == [None] * 4

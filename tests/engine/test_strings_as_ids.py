@@ -17,14 +17,6 @@ from sklearn_rank._engine.kernels.grouping import copy_strings
 RNG = np.random.default_rng(0)
 
 
-def test_objects_with_some_repeats():
-    for n_distinct in (1500, 2000, 10**6):
-        check([f"query {i}" for i in RNG.integers(0, n_distinct, 9000)])
-        names = [f"query {i}" for i in range(2000)]
-        check([names[i] if i % 3 else f"{i}" for i in RNG.integers(0, 2000, 9000)])
-    check(mixed := [-1, "a", -2] + [(i, i) for i in range(9000)] + [-2, -1, "a"], mixed)
-
-
 class Word(str):
     """A subclass of str."""
 

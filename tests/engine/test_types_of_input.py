@@ -50,17 +50,6 @@ def test_odd_scores_change_no_bit(kind, odd):
         assert bits(LABEL, score) == bits(LABEL.astype(float), score.astype(float))
 
 
-def test_grades_are_stored_only_as_bytes():
-    """Float labels are created on access and equal the input."""
-    qid = np.sort(QID)
-    queries = read(LABEL, SCORE.astype("f4"), qid=qid, keep_float32=True)
-    assert "label" not in vars(queries)
-    assert not queries.has_subtopics
-    assert queries.score.dtype == np.float32
-    assert queries.label.tolist() == LABEL.tolist()
-    assert read(LABEL, SCORE.astype("f4"), qid=qid).score.dtype == np.float64
-
-
 # --- errors --------------------------------------------------------------------------------------------------
 
 
@@ -70,37 +59,12 @@ def wide_label(*values):
     return label
 
 
-def error_of(label, score, **keywords):
-    with pytest.raises((TypeError, ValueError)) as caught:
-        evaluate(label, score, metrics="dcg(gain=linear)", **{"qid": QID} | keywords)
-    return type(caught.value), str(caught.value)
-
-
-OTHER_ERRORS = {
-    "none": (SCORE, {}), "texts": (np.full(N, "a"), {}), "lengths": (SCORE[1:], {}), "ids": (SCORE, {"qid": QID[1:]}),
-    "missing": (SCORE, {"qid": np.full(N, np.nan)}), "weight": (SCORE, {"sample_weight": -np.ones(N)}),
-    "nan": (np.full(N, np.nan), {}), "n_jobs": (SCORE, {"n_jobs": 0}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("other", OTHER_ERRORS)
-@pytest.mark.parametrize(
-    "pair", [(2**53, 2**53 + 1), (-(2**53), -(2**53) - 1), (2**63 - 1, 2**63 - 2), (1, 2)], ids=str
-)
-def test_merged_labels_are_the_first_error(pair, other):
+@pytest.mark.parametrize("given", [{}, {"qid": QID[1:]}, {"sample_weight": -np.ones(N)}], ids=str)
+@pytest.mark.parametrize("pair", [(2**53, 2**53 + 1), (-(2**53), -(2**53) - 1), (2**63 - 1, 2**63 - 2)], ids=str)
+def test_merged_labels_are_the_first_error(pair, given):
     """As for labels that become floats at once, whatever else is wrong."""
-    if other == "none" and pair == (1, 2):
-        return
-    score, keywords = OTHER_ERRORS[other]
-    error = error_of(wide_label(*pair), score, **keywords)
-    assert other == "n_jobs" or ("which would be equal" in error[1]) == (pair != (1, 2))
-
-
-@pytest.mark.parametrize("value", [2**53, 2**53 + 2, -(2**60), 2**63 - 1])
-def test_large_labels_that_stay_different(value):
-    label = wide_label(value, 7)
-    assert read(label, SCORE, qid=QID).label.tolist() == label.astype(float).tolist()
-    assert read(label, SCORE, qid=QID).grade is None
+    with pytest.raises(ValueError, match="which would be equal"):
+        evaluate(wide_label(*pair), SCORE, metrics="dcg(gain=linear)", **{"qid": QID} | given)
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", ">f4"])
@@ -109,8 +73,9 @@ def test_odd_rows_are_named(kind, place):
     x = np.zeros(N)
     x[N - 5] = np.inf
     label, score = (x, SCORE) if place == "label" else (LABEL, x)
-    said = error_of(label.astype(kind), score.astype(kind))[1]
-    assert said.endswith(f"Got an infinite label in row {N - 5}." if place == "label" else f"Got inf in row {N - 5}.")
+    message = f"Got an infinite label in row {N - 5}" if place == "label" else f"Got inf in row {N - 5}"
+    with pytest.raises(ValueError, match=message):
+        evaluate(label.astype(kind), score.astype(kind), qid=QID, metrics="dcg(gain=linear)")
 
 
 @pytest.mark.parametrize("n_finite", [0, 1, 3, 60])

@@ -1,5 +1,6 @@
 """Metrics of diversity: labels with subtopics, the greedy ideal, and the case of a single subtopic."""
 
+from fractions import Fraction
 from math import log2
 
 import numpy as np
@@ -22,6 +23,27 @@ def test_a_better_order_than_the_greedy_one():
     found = metrics.alpha_ndcg_score(y_true, [1, 3, 2], qid=[0] * 3, alpha=1, k=2)
     assert_allclose(found, (3 + 3 / log2(3)) / (4 + 1 / log2(3)))
     assert 1 < found < np.e / (np.e - 1)
+
+
+def greedy_exactly(relevant, keep):
+    """Rows in greedy order of exact gains; the first row wins among equal gains."""
+    worth, left, order = [Fraction(1)] * relevant.shape[1], [*range(len(relevant))], []
+    while left:
+        adds = [sum(w for w, r in zip(worth, relevant[row], strict=True) if r) for row in left]
+        row = left.pop(adds.index(max(adds)))
+        worth = [w * keep if r else w for w, r in zip(worth, relevant[row], strict=True)]
+        order.append(row)
+    return order
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_does_not_choose_the_most_novel(seed):
+    """Gains that are equal up to rounding are equal in any order of summation."""
+    relevant = np.random.default_rng(seed).random((40, 6)) < 0.5
+    relevant = relevant[np.lexsort([*~relevant.T[::-1]])]
+    place = np.argsort(greedy_exactly(relevant, Fraction(7, 10)))
+    found = metrics.alpha_ndcg_score(relevant, -place, qid=np.zeros(40), alpha=0.3, k=range(1, 41))
+    assert_allclose(found, 1, rtol=1e-12)
 
 
 def test_unretrieved_documents_are_in_the_ideal():
