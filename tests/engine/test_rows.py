@@ -347,12 +347,6 @@ def test_swapped_ids_are_different_queries():
             call()
 
 
-def test_arrays_are_not_searched_for_labels(monkeypatch):
-    """Nothing is compared, so nothing is computed."""
-    monkeypatch.setattr("sklearn_rank._engine.columns._equal", lambda a, b: pytest.fail("compared"))
-    assert ndcg_score(Y, Ss, qid=Q, sample_weight=W) == EXPECTED
-
-
 def test_duplicate_row_labels_do_not_fix_the_order():
     """All labels of y are in X, but not all of X in y."""
     X, y = pd.DataFrame({"x": [3.0, 1.0, 2.0, 4.0]}), pd.Series([1, 0, 0, 1], index=[0, 1, 0, 1])

@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_table, metric, parse_metric
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._metric.canonical_text import text_of
-from sklearn_rank._tables.parts import join_parts
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all
 
@@ -135,17 +134,6 @@ def test_a_lambda_in_a_worker_is_equal():
     assert again is not gain
     compare(of(gain=gain), of(gain=again))
     assert pickle.loads(pickle.dumps(of(gain=module_gain))).meaning == of(gain=module_gain).meaning
-
-
-def test_results_of_workers_are_merged():
-    cloudpickle = pytest.importorskip("cloudpickle")
-    gain = times(3)
-    parts = [of(gain=g, qid=[q] * 6) for q, g in (("a", gain), ("b", cloudpickle.loads(cloudpickle.dumps(gain))))]
-    assert parts[0].meaning == parts[1].meaning
-    together = join_parts(parts, [np.array([0]), np.array([1])], np.array(["a", "b"]), None)
-    assert together.qid.tolist() == ["a", "b"]
-    expected = np.concatenate([part.label_fingerprints for part in parts])
-    np.testing.assert_array_equal(together.label_fingerprints, expected)
 
 
 def test_different_metrics_with_one_name():
@@ -280,15 +268,6 @@ def test_sparse_judgments(rng):
     for one in results:
         np.testing.assert_array_equal(one.label_fingerprints, fingerprints_of(results[0]._kept_data.queries))
     other_labels(results[0], evaluate(sparse.csr_array(2 * y), lists, metrics="ndcg@5"))
-
-
-def test_lists_of_neighbors(rng):
-    from sklearn_rank.retrieval import evaluate_retrieval
-
-    X, labels = rng.normal(size=(60, 4)), rng.integers(0, 5, 60)
-    a, b = (evaluate_retrieval(x, query_labels=labels, metrics="map@5") for x in (X, X[:, :2]))
-    compare(a, b)
-    other_labels(a, evaluate_retrieval(X, query_labels=labels // 2, metrics="map@5"))
 
 
 def test_files_without_fingerprints(tmp_path):

@@ -4,12 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each, policies, tie_policy, together
 
 from sklearn_rank import evaluate, metric
-from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 from sklearn_rank._metric.decorator import _define_again, formula_of
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score
@@ -143,12 +141,6 @@ def test_metrics_do_not_depend_on_others_in_the_call(metric):
             assert_array_equal(found[str(spec)], alone)
 
 
-def test_min_relevance_of_each_metric():
-    y, s, qid = [1, 2, 0, 2], [4, 3, 2, 1], [0] * 4
-    found = evaluate(y, s, qid=qid, metrics=["map", "map(min_relevance=2)", "recall@2"]).mean()
-    assert_allclose(list(found.values()), [(1 + 1 + 3 / 4) / 3, (1 / 2 + 2 / 4) / 2, 2 / 3])
-
-
 # --- subtopics -----------------------------------------------------------------------------------------------
 
 
@@ -250,24 +242,7 @@ def test_a_cascade_needs_probabilities(p, score):
     assert nearly([1, 0, 0], score, qid=[0] * 3) == pytest.approx(1)
 
 
-def test_overlap_needs_all_labels():
-    """If documents have no row, a metric must declare that it reads their labels."""
-    from sklearn_rank._engine.queries import DocumentsWithoutRow
-
-    arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
-    unlisted = DocumentsWithoutRow(*arrays, n_queries=1, ranked=True)
-    ranking = Ranking.by_score(Labels(np.ones(1), np.array([0, 1]), unlisted), np.ones(1))
-    with pytest.raises(ValueError, match="declare reads_all_labels=True"):
-        Ranked(ranking, np.array([NO_CUTOFF])).overlap()
-
-
 # --- corner cases ---------------------------------------------------------------------------------------------
-
-
-def test_unretrieved_documents_have_no_rank():
-    y, s, qid = [1, 1, 0], [2, -np.inf, -np.inf], [0] * 3
-    asked = ["p(denominator=min_k_n)@2", "acg(denominator=min_k_n)@3", "p", "judged"]
-    assert list(evaluate(y, s, qid=qid, metrics=asked).mean().values()) == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["infap", "iprec", "map(denominator=retrieved_relevant)"])
@@ -285,43 +260,10 @@ def test_the_maximum_of_an_empty_list_is_0():
     assert at_end(y, s, qid=qid, k=[1, 5], average=None).tolist() == [[0, 0], [1, 2], [0, 0]]
 
 
-def test_equal_labels_below_the_cutoff_do_not_fix_the_ideal():
-    assert evaluate([1, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4, metrics="rbo@1").mean()["rbo@1"] == pytest.approx(1 / 3)
-
-
-def test_one_tie_among_sorted_rows():
-    label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
-    ptr, ends = np.array([0, 3]), np.array([1, 3, 3])
-    for tie_end in (ends, np.array([1, 2, 3]), None):
-        ranking = Ranking(Labels(label, ptr), score, ptr, tie_end=tie_end)
-        assert Ranked(ranking, np.array([NO_CUTOFF])).tied == (tie_end is ends)
-    ranking = Ranking(Labels(label[::-1].copy(), ptr), score, ptr, tie_end=ends)
-    mrr = Ranked(ranking, np.array([NO_CUTOFF]))
-    assert mrr.cumsum(weight=mrr.cascade(mrr.relevant) / mrr.rank) == pytest.approx((1 / 2 + 1 / 3) / 2)
-
-
-@pytest.mark.parametrize("metrics", [["p@1", "ndcg@3", "map"], ["map", "ndcg@3", "p@1"], ["ndcg@3", "p@1", "dcg@2"]])
-def test_lists_are_read_to_the_deepest_cutoff(metrics):
-    y, s, qid = [0, 1, 2, 3, 0, 1], [6, 5, 4, 3, 2, 1], [0] * 6
-    found = evaluate(y, s, qid=qid, metrics=metrics).mean()
-    assert found == {name: evaluate(y, s, qid=qid, metrics=name).mean()[name] for name in metrics}
-
-
 def test_ties_are_counted_by_query():
     y, s, qid = [1, 0, 1, 0, 1, 0], [2, 2, 4, 3, 2, 2], [0, 0, 1, 1, 1, 1]
     result = evaluate(y, s, qid=qid, metrics=["p@1", "p@2", "p@3", "map"])
     assert result.n_tied == {"p@1": 1, "p@2": 0, "p@3": 1, "map": 2}
-
-
-def test_fractional_grades_have_an_ideal():
-    """Also in lists long enough to count grades."""
-    y = np.array([2.5, 2.25, 2, 1.75, 1.5, 1.25, 1, 0.75, 0.5, 0.25])
-    for gain in ("linear", "exp2"):
-        assert evaluate(y, y, qid=[0] * 10, metrics=f"ndcg(gain={gain})").mean() == {f"ndcg(gain={gain})": 1}
-
-
-def test_bpref_of_one_pair():
-    assert evaluate([0, 1], [2, 1], qid=[0, 0], metrics="bpref").mean()["bpref"] == 0
 
 
 def test_levels_of_recall_are_rounded_as_documented():
@@ -335,13 +277,3 @@ def test_levels_of_recall_are_rounded_as_documented():
 def test_formulas_may_call_other_formulas():
     half = metric("half_of_map")(lambda r: formula_of(map_score)(r)[0] / np.maximum(r.n_relevant, 1) / 2)
     assert half([1, 0], [1, 1], qid=[0, 0]) == 0.375
-
-
-@pytest.mark.parametrize("depth", [1, NO_CUTOFF])
-@pytest.mark.parametrize("keep_unretrieved", [False, True])
-def test_n_counts_retrieved_documents(depth, keep_unretrieved):
-    """Even those without a position."""
-    label, score = np.arange(6.0), np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, -np.inf])
-    labels = Labels(label, np.array([0, 4, 6]))
-    ranking = Ranking.by_score(labels, score, depth=depth, keep_unretrieved=keep_unretrieved)
-    assert_array_equal(Ranked(ranking, np.array([depth])).n, [[3.0], [0.0]])

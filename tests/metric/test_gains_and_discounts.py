@@ -224,12 +224,6 @@ def test_weights_that_respect_a_bound(weights, message):
         err_score(Y, S, qid=QID, discount=function)
 
 
-def test_weights_of_ndcg_have_no_maximum():
-    assert ndcg_score(Y, S, qid=QID, discount=[9, 3, 1]) < 1
-    with pytest.raises(ValueError, match="The 'discount' of ndcg_score must be above 0 at rank 1, and must not rise"):
-        ndcg_score(Y, S, qid=QID, discount=[9, 3, 4])
-
-
 def test_a_function_of_ranks_is_checked_down_to_the_cutoff():
     def rising(rank):
         return np.where(rank < 3, 1 / rank, 1.0)

@@ -17,8 +17,6 @@ from sklearn_rank import (
     parse_metric,
 )
 from sklearn_rank._metric.conventions import CONVENTIONS, keywords_of
-from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import (
     dcg_score,
     err_score,
@@ -101,14 +99,6 @@ def test_later_changes_of_tables_have_no_effect(table):
     found = [evaluate(y, model.predict(X), metrics={"dcg": spec}).mean()["dcg"], accumulator.compute().mean()["dcg"]]
     found += [scorers[0](model, X, y), scorers[1](model, X, y), scorers[2](model, X, y)["dcg"]]
     assert [*found, evaluator.scorers(model, X, y)["dcg"]] == [expected] * 6
-
-
-def test_cutoffs_of_a_table_share_one_curve():
-    """They need one sort and one sum, in any order of the keywords."""
-    at_1, at_2 = parse_metrics(["dcg@1", "dcg@2"], gain=[0.0, 1, 3]).values()
-    assert at_1.curve_key == at_2.curve_key
-    at_1, at_2 = parse_metric("dcg(gain=linear, ties=worst)@1"), parse_metric("dcg(ties=worst, gain=linear)@2")
-    assert at_1.curve_key == at_2.curve_key != parse_metric("dcg(ties=worst, gain=exp2)@2").curve_key
 
 
 DEFAULTS = {
@@ -225,12 +215,6 @@ def test_a_cutoff_beyond_any_list_is_accepted(k):
 def test_keyword_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_a_function_warns_like_evaluate():
-    for call in (dcg_score, lambda *rows, **qid: evaluate(*rows, **qid, metrics="dcg")):
-        with pytest.warns(RankingWarning, match="A label has the gain 2..label - 1 in dcg"):
-            call([1000, 0], [2, 1], qid=[0, 0])
 
 
 def test_a_function_checks_the_labels_it_reads():

@@ -25,8 +25,7 @@ from sklearn_rank import (
     parse_metric,
     prepare,
 )
-from sklearn_rank._metric.properties import Properties
-from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score, query_auc_score
+from sklearn_rank.metrics import ndcg_score
 
 
 def make_metric():
@@ -162,10 +161,6 @@ def test_a_plain_function_may_modify_its_arguments():
     assert found == {"careless": 1.0, **evaluate(Y, S, qid=QID, metrics=["mae", "ndcg"]).mean()}
 
 
-def test_a_scorer_of_a_plain_function_prints():
-    assert repr(make_ranking_scorer(top_label)) == "top_label"
-
-
 # --- invalid formulas -----------------------------------------------------------------------------------------
 
 
@@ -205,18 +200,6 @@ def test_keywords_of_a_formula_have_defaults(formula):
         metric("wrong")(formula)
 
 
-def test_ndcg_by_hand_is_ndcg(rng):
-    y, s, qid = rng.integers(0, 4, 200), rng.normal(size=200), np.repeat(np.arange(20), 10)
-
-    def by_hand(labels, scores):
-        gain = 2.0 ** labels[np.argsort(-scores)] - 1
-        discount = 1 / np.log2(2 + np.arange(len(labels)))
-        return gain @ discount / (np.sort(2.0**labels - 1)[::-1] @ discount)
-
-    result = evaluate(y, s, qid=qid, metrics=[by_hand]).per_query["by_hand"]
-    np.testing.assert_allclose(result, ndcg_score(y, s, qid=qid, average=None))
-
-
 def test_a_plain_function_skips_queries_without_documents_left():
     y, lengths = [1, np.nan, np.nan, 2], []
     result = evaluate(
@@ -250,62 +233,20 @@ def test_sums_of_batches_that_cancel_have_no_quotient():
         signed_score([1, 0, 1, 1], [2, 1, 2, 1], qid=[0, 0, 1, 1], average="micro")
 
 
-def test_defaults_of_the_metric_decorator():
-    entry = metric("says_nothing")(lambda r: r.cumsum(r.label)).metric
-    told = {name: getattr(entry, name) for name in Properties.__annotations__}
-    assert told == {
-        "bounds": (-np.inf, np.inf), "greater_is_better": True, "finite": True, "undefined_when": "",
-        "needs_relevant": False, "binary": False, "supports_micro": False, "transform": None, "labels": (None, None),
-        "max_weight": None, "subtopics": False, "reads_unjudged": False, "pools_negative": False,
-        "reads_all_labels": False, "has_cutoff": True,
-        "pointwise": False, "defines_ties": False, "reads_scores": False, "keeps_unretrieved": False,
-        "parameter_constraints": {}, "columns": (),
-    }  # fmt: skip
-    with pytest.raises(ValueError, match="<lambda> has no geometric mean: its values can be negative"):
-        parse_metric("says_nothing", average="geometric")
-
-
-def test_pages_of_metrics():
+def test_pages_of_own_metrics():
     """Parameters and docstrings are generated from the declaration of a metric."""
     own = metric("paged", pointwise=True, greater_is_better=False, bounds=(0, 9), undefined_when="no judged document")
-    pages = {
-        "ndcg": ndcg_score,
-        "auc": query_auc_score,
-        "alpha": alpha_ndcg_score,
-        "own": own(lambda r: (r.cumsum(), r.n)),
-    }
-    parameters = {name: inspect.signature(page).parameters for name, page in pages.items()}
-    assert [*parameters["ndcg"]] == (
-        "y_true y_score qid k gain discount base min_relevance ties unjudged negative replace_undefined_by convention "
-        "adjusted average tie_break sample_weight mask n_jobs"
-    ).split()
-    assert {name for name in pages if "k" in parameters[name]} == {"ndcg", "alpha"}
-    assert {name for name in pages if "tie_break" in parameters[name]} == {"ndcg", "auc", "alpha"}
-    assert [parameters["ndcg"][name].default for name in ("gain", "qid", "ties")] == ["exp2", None, "average"]
-    assert parameters["ndcg"]["y_true"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert parameters["ndcg"]["gain"].kind is inspect.Parameter.KEYWORD_ONLY
-    for name, page in pages.items():
-        text = page.__doc__
-        for words, holds in (
-            ("k : int, sequence of int or None", name in ("ndcg", "alpha")),
-            ("one value per cutoff if `k`", name in ("ndcg", "alpha")),
-            ("tie_break : array-like", name != "own"),
-            ("Relevance of each document to each subtopic", name == "alpha"),
-            ("higher is better", name != "own"),
-            ("lower is better", name == "own"),
-            ("Defined for every query.", False),
-            ("n_jobs : int or None", True),
-            ("sample_weight : array-like", True),
-            ("mask : array-like", True),
-        ):
-            assert (words in text) == holds, (name, words)
+    page, other = own(lambda r: (r.cumsum(), r.n)), metric("everywhere")(lambda r: r.cumsum())
+    assert {"k", "tie_break"}.isdisjoint(inspect.signature(page).parameters)
+    assert {"k", "tie_break"} <= inspect.signature(other).parameters.keys()
     assert (
         'Bounds: 0 to 9; lower is better. Undefined for a query with no judged document. Names: "paged".'
-        in own(lambda r: (r.cumsum(), r.n)).__doc__
+        in page.__doc__
     )
-    assert "Defined for every query." in metric("everywhere")(lambda r: r.cumsum()).__doc__
-    assert 'gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="exp2"' in ndcg_score.__doc__
-    assert ndcg_score.__doc__.startswith("Normalized discounted cumulated gain: ")
+    assert "Defined for every query." in other.__doc__
+    assert "one value per cutoff if `k`" in other.__doc__
+    with pytest.raises(ValueError, match="<lambda> has no geometric mean: its values can be negative"):
+        parse_metric("everywhere", average="geometric")
 
 
 @pytest.mark.parametrize("aliases", ["hl", b"hl", 5, None])

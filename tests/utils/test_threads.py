@@ -15,9 +15,6 @@ import numpy as np
 import pytest
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine import ranking
-from sklearn_rank._engine import read as reading
-from sklearn_rank._engine.read import read
 from sklearn_rank._utils import blocks, threads
 from sklearn_rank._utils.threads import StoppedError, check_interrupt, map_blocks, map_items, map_with_state
 from sklearn_rank.io import _trec, read_run
@@ -97,20 +94,6 @@ def test_sparse_lists_use_threads(monkeypatch):
     meet, ones = meeting(), np.ones((20, 2))
     result = evaluate(sparse.csr_array(ones), ones, metrics=lambda y, s: meet(0.5), n_jobs=2)
     assert [*result.mean().values()] == [0.5]
-
-
-def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
-    meet, real = meeting(), ranking.rank_block
-    result = evaluate(np.ones(40), np.ones(40), qid=np.arange(40) // 2, metrics="map", n_jobs=2)
-    monkeypatch.setattr(ranking, "rank_block", lambda *a: meet(real(*a)))
-    assert result.n_tied == {"map": 20}
-
-
-@pytest.mark.parametrize("n_rows", [41, 40])
-def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
-    meet, real = meeting(), reading.read_rows
-    monkeypatch.setattr(reading, "read_rows", lambda *rows: meet(real(*rows)))
-    read(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
 
 def test_files_are_read_on_threads(monkeypatch, tmp_path):
