@@ -170,22 +170,6 @@ def test_summary_of_labels_or_scores():
         assert summary_of(one, None)[2] == np.isnan(odd)
 
 
-def test_summaries_of_blocks_are_merged(monkeypatch):
-    for odd in (0.0, np.nan, -np.inf, 0.5, -7.0):
-        for row in (0, 130, 399):
-            label, score, qid = rows()
-            label, score = (
-                (changed(x, row, odd) for x in (label, score)) if odd == odd else (changed(label, row, odd), score)
-            )
-            if np.isinf(odd):
-                label = np.abs(label.clip(0))
-            expected = read(label, score, qid=qid).summary
-            with monkeypatch.context() as patch:
-                patch.setattr(blocks, "BLOCK_ROWS", 30)
-                assert read(label, score, qid=qid, n_jobs=2).summary == expected
-                assert read(label.tolist(), score, qid=qid.tolist()).summary == expected
-
-
 def test_the_longest_query_may_span_blocks(monkeypatch):
     for n_first, n_middle, n_last in [(5, 90, 5), (40, 40, 41), (59, 1, 60), (1, 1, 119), (120, 1, 1)]:
         n = n_first + n_middle + n_last
@@ -210,19 +194,6 @@ def test_summary_of_ids_and_lengths():
 # --- queries of rows -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_grades_of_many_rows(n_jobs):
-    n = 300_000
-    label, qid = RNG.integers(0, 32, n), np.repeat(np.arange(n // 10), 10)
-    queries = read(label, RNG.random(n), qid=qid, n_jobs=n_jobs)
-    assert queries.grade.dtype == np.uint8
-    np.testing.assert_array_equal(queries.grade, label)
-    for row in (0, 131_072, n - 1):
-        other = label.astype(float)
-        other[row] = 0.5
-        assert read(other, RNG.random(n), qid=qid, n_jobs=n_jobs).grade is None
-
-
 def test_grades_follow_the_labels_of_the_queries():
     label, score, qid = np.array([3, 0, 1, 31, 2]), np.arange(5.0), np.array([1, 0, 1, 0, 1])
     mask = np.array([True, True, False, True, True])
@@ -234,14 +205,6 @@ def test_grades_follow_the_labels_of_the_queries():
         assert read(given, score, qid=qid).grade is None
     padded = np.array([3, 0, np.nan, 31, 2])
     assert read(padded, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
-
-
-def test_replaced_labels_have_no_grades():
-    for label in ([0, -1, 2], [0, -0.0, 2]):
-        queries = read(label, [1, 2, 3], qid=[0, 0, 0])
-        anew = queries.without_negative
-        assert anew.grade is None or anew.grade.tolist() == anew.label.tolist()
-    assert anew.grade.tolist() == [0, 0, 2]
 
 
 def said(label, score, qid, **keywords):

@@ -122,12 +122,6 @@ def test_evenly_spaced_numbers_cost_at_most_twice_random_numbers(keys):
     assert probes(keys, 4 * len(keys)) < 2 * at_random
 
 
-def test_strings_with_a_common_prefix_cost_at_most_twice_random_strings():
-    for form in ("{}", "q{:08}", "https://example.org/documents/{:08}", "{:08}" + "x" * 40):
-        keys = _grouping.joined([form.format(i) for i in ROW.tolist()]).key
-        assert probes(keys, 4 * len(keys)) < 1.3
-
-
 def test_strings_cannot_be_chosen_to_collide():
     """Two words of eight bytes that once collided for every start value of the hash."""
     n = 2**12
@@ -246,18 +240,6 @@ def test_frames_with_numpy_arrays_are_read_as_arrays():
         check(qid, MIXED)
     levels = pd.MultiIndex.from_arrays([[1, 1, 2, 1], ["a", "b", "a", "a"]])
     check(levels, levels.tolist())
-
-
-def test_text_keeps_its_dtype():
-    assert group_rows(["a", "bcd", "a"], 3).ids.dtype == np.dtype("U3")
-    assert group_rows(np.array(["a", "bcd", "a"], dtype=object), 3).ids.dtype == object
-    assert group_rows(("a", "bcd", 1), 3).ids.dtype == object
-
-
-@pytest.mark.parametrize("dtype", [np.int64, "U3", "S9", object])
-def test_no_rows_have_no_queries(dtype):
-    grouping = group_rows(np.array([], dtype=dtype), 0)
-    assert (grouping.ids.tolist(), grouping.indptr.tolist(), grouping.order) == ([], [0], None)
 
 
 @pytest.mark.parametrize("dtype", ["<U1", "<U2", "<U7", ">U7", "<U8", "<U30"])

@@ -1,11 +1,9 @@
 """A mask marks documents: padded queries have the bits of the same documents without padding."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import pytest
-from registry import METRICS, public, rough_data_for
+from registry import METRICS, rough_data_for
 from scipy.sparse import csr_array
 
 import sklearn_rank
@@ -96,13 +94,6 @@ def test_lists_of_one_document():
     """With a mask, a single column is a matrix."""
     assert map_score([[1], [0]], [[0.5], [0.1]], mask=[[True], [True]], average=None).tolist() == [1, 0]
     assert map_score([[1], [0]], [[0.5], [0.1]], qid=[1, 1], mask=[True, True], average=None).tolist() == [1]
-
-
-def test_every_signature_has_mask():
-    for metric in METRICS:
-        parameters = [*inspect.signature(public(metric)).parameters]
-        assert parameters[-2:] == ["mask", "n_jobs"]
-        assert "\nmask : " in inspect.getdoc(public(metric))
 
 
 # --- errors --------------------------------------------------------------------------------------------------

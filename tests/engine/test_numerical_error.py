@@ -1,15 +1,13 @@
-"""Rounding errors are below 1e-12 of exactly rounded sums and exact fractions; threads and blocks change no bit."""
+"""Rounding errors are below 1e-12 of exactly rounded sums and exact fractions."""
 
 from fractions import Fraction
-from functools import partial
 from math import comb, fsum
 
 import numpy as np
 import pytest
-from registry import METRICS, Data, cutoffs, draw_labels, each_metric, tie_policy
+from registry import Data, cutoffs, draw_labels, each_metric, tie_policy
 
 from sklearn_rank import metrics
-from sklearn_rank._utils import blocks
 
 LIMIT = 1e-12
 
@@ -131,21 +129,6 @@ def tied_joint(m):
     return found
 
 
-def other_bits(n_rows, block_rows=(1, 7, 1000, 2**17), n_jobs=(1, 2, 3)):
-    """Metrics whose values or means depend on the number of threads or the size of blocks."""
-    default, different = blocks.BLOCK_ROWS, set()
-    for metric in METRICS:
-        data, seen = short_queries(metric, n_rows), set()
-        given = {"qid": data.qid} | cutoffs(metric) | tie_policy(metric)
-        for blocks.BLOCK_ROWS in block_rows:
-            for jobs in n_jobs if blocks.BLOCK_ROWS * 10 < n_rows else n_jobs[:1]:
-                ask = partial(metric, data.y_true, data.y_score, n_jobs=jobs, **given)
-                seen.add(np.append(ask(average=None), ask()).tobytes())
-        blocks.BLOCK_ROWS = default
-        different |= {metric.name} if len(seen) > 1 else set()
-    return different
-
-
 @each_metric
 def test_means_have_the_digits_of_fsum(metric):
     assert relative(*means(metric, 3000)) <= LIMIT
@@ -158,9 +141,3 @@ def test_means_have_the_digits_of_fsum(metric):
 )
 def test_sums_and_ties_have_the_digits_of_exact_ones(kind, size, limit):
     assert {name: relative(*pair) for name, pair in kind(size).items() if relative(*pair) > limit} == {}
-
-
-@pytest.mark.slow
-def test_neither_threads_nor_blocks_change_a_bit(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", blocks.BLOCK_ROWS)
-    assert other_bits(400, block_rows=(1, 7, 30, 2**17), n_jobs=(2,)) == set()

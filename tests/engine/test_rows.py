@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, permutation_test_score
 
@@ -84,29 +83,12 @@ def test_a_column_has_an_entry_per_row(make):
     assert evaluate_table(batches, metrics="ndcg").mean() == evaluate(Y, S, qid=Q, metrics="ndcg").mean()
 
 
-def test_an_arrow_table_of_one_column():
-    assert ndcg_score(Y, S, qid=pa.table({"q": Q}), sample_weight=W) == EXPECTED
-
-
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_column_may_have_any_name(make):
     y, scores = make({"label": Y}), {name: make({name: S}) for name in ("score", "other")}
     assert prepare(y, qid=Q, sample_weight=W, metrics="ndcg")(scores["score"]) == EXPECTED
     compared = compare_systems(y, scores, qid=Q, sample_weight=W, metrics="ndcg")
     assert [one.mean()["ndcg"] for one in compared.results.values()] == [EXPECTED] * 2
-
-
-def test_columns_in_scikit_learn():
-    frame = BY_QID.to_frame()
-    ranker, search = QueryRanker(Ridge()), GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]})
-    np.testing.assert_array_equal(ranker.fit(X, frame).predict(X), ranker.fit(X, Y, qid=Q).predict(X))
-    np.testing.assert_array_equal(ranker.fit(X, Y[:, None], qid=Q).predict(X), ranker.fit(X, Y, qid=Q).predict(X))
-    scores = {"scoring": get_scorer("ndcg"), "cv": QueryKFold(3)}
-    assert (cross_val_score(ranker, X, frame, **scores) == cross_val_score(ranker, X, BY_QID, **scores)).all()
-    evaluator = RankingEvaluator("ndcg", cv=3)
-    assert evaluator.search(search, X, frame).best_score_ == evaluator.search(search, X, Y, qid=Q).best_score_
-    found, expected = (evaluator.compare({"r": Ridge()}, X, y, qid=Q) for y in (frame, Y))
-    assert found.results["r"].mean() == expected.results["r"].mean()
 
 
 def test_two_dimensions_are_queries_by_documents():
@@ -266,12 +248,6 @@ def test_predictions_with_other_row_labels_match_by_position():
 
     features, expected = Xs.set_axis(ROWS + 1), QueryRanker(Ridge()).fit(Xs, Y, qid=Q).predict(Xs)
     np.testing.assert_array_equal(QueryRanker(Renumbered()).fit(features, Y, qid=Q).predict(features), expected)
-
-
-def test_compared_models_that_reorder_rows_fail():
-    evaluator = RankingEvaluator("ndcg", cv=3)
-    with pytest.warns(FitFailedWarning, match=r"X and predict\(X\) must have the same index"):
-        assert [*evaluator.compare({"sorted": Sorted(), "ridge": Ridge()}, Xs, Y, qid=Q).results] == ["ridge"]
 
 
 def test_scikit_learn_moves_row_labels():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import NUMPY_ROWS, WIDTHS, take_rows
+from sklearn_rank._engine.grouping import NUMPY_ROWS, take_rows
 
 N_ROWS = [*range(18), NUMPY_ROWS, NUMPY_ROWS + 1, 5000]
 
@@ -23,26 +22,3 @@ def test_selected_entries_match_numpy(dtype, rng):
             np.testing.assert_array_equal(found, expected)
             assert take_rows(array, rows, room) is room
             np.testing.assert_array_equal(room, expected)
-
-
-def test_the_kernel_selects_rows_of_numbers(monkeypatch, rng):
-    """Otherwise the test above would compare NumPy with itself."""
-    asked, kernels = [], _grouping.grouping_kernels
-    monkeypatch.setattr(_grouping, "grouping_kernels", Recorded(kernels, asked))
-    rows = rng.integers(0, 9, NUMPY_ROWS + 1)
-    for dtype in ("float64", "float32", "uint8", "bool", "int16", "U3", "O"):
-        take_rows(np.arange(9).astype(dtype), rows)
-        take_rows(np.arange(18).astype(dtype)[::2], rows)
-    assert asked == [8, 4, 1, 1]
-    assert {*asked} == {*WIDTHS}
-
-
-class Recorded:
-    """A stand-in for the module of kernels that notes the requested item sizes."""
-
-    def __init__(self, kernels, asked):
-        self.kernels, self.asked = kernels, asked
-
-    def take_rows(self, x, width, rows, out):
-        self.asked.append(width)
-        self.kernels.take_rows(x, width, rows, out)

@@ -155,22 +155,6 @@ def test_adjusted_values_have_no_chance():
         evaluate(**CALL, metrics="ndcg", adjusted=True).chance()
 
 
-@pytest.mark.parametrize(("k", "n"), [(None, 2), (1, 2), (10, 11), (999, 1000), (1000, 1000), (5000, 1000)])
-def test_formulas_are_tried_on_tied_documents(k, n):
-    """A list of one document more than the cutoff, at most a thousand: all tied, one relevant."""
-    seen = []
-
-    def formula(r):
-        seen.append((r.n.tolist(), r.n_relevant.tolist(), len(np.unique(r.score))))
-        return r.cumsum(r.label)
-
-    own = metric("asked")(formula).metric
-    seen.clear()
-    assert parse_metric("asked", k=k).without_chance == ""
-    assert seen == [([[n]], [[1]], 1)]
-    assert own.without_chance == ""
-
-
 def test_a_formula_that_fails_on_the_tied_list_still_takes_ties():
     def formula(r):
         if r.n.max() == 3:

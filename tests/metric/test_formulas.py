@@ -8,9 +8,8 @@ from numpy.testing import assert_array_equal
 from registry import METRICS, data_for, each, policies, tie_policy, together
 
 from sklearn_rank import evaluate, metric
-from sklearn_rank._metric.decorator import _define_again, formula_of
+from sklearn_rank._metric.decorator import _define_again
 from sklearn_rank._metric.names import parse_metric
-from sklearn_rank.metrics import map_score
 
 
 def starts(r):
@@ -264,16 +263,3 @@ def test_ties_are_counted_by_query():
     y, s, qid = [1, 0, 1, 0, 1, 0], [2, 2, 4, 3, 2, 2], [0, 0, 1, 1, 1, 1]
     result = evaluate(y, s, qid=qid, metrics=["p@1", "p@2", "p@3", "map"])
     assert result.n_tied == {"p@1": 1, "p@2": 0, "p@3": 1, "map": 2}
-
-
-def test_levels_of_recall_are_rounded_as_documented():
-    y = np.repeat([1, 0], [100, 1])
-    keywords = {"qid": [0] * 101, "recall": 0.07}  # 0.07 * 100 is just above 7
-    assert evaluate(y, -np.arange(101), metrics="iprec@7", **keywords).mean()["iprec@7"] == 1
-    y, s, qid = [1, 0, 1, 1], [4, 3, 2, 1], [0] * 4  # 0.35 * 3 + 0.9 is 1.95: one document
-    assert evaluate(y, s, qid=qid, metrics="iprec@1", recall=0.35, rounding="cut").mean()["iprec@1"] == 1
-
-
-def test_formulas_may_call_other_formulas():
-    half = metric("half_of_map")(lambda r: formula_of(map_score)(r)[0] / np.maximum(r.n_relevant, 1) / 2)
-    assert half([1, 0], [1, 1], qid=[0, 0]) == 0.375

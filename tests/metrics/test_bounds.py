@@ -132,16 +132,6 @@ def test_weights_of_ranks_must_decrease(function, weights, got):
             evaluate_table([(labels, S, Q)], metrics="ndcg", discount=lambda rank: np.array(weights)[rank - 1])
 
 
-def test_values_of_at_most_1_need_weights_of_at_most_1():
-    for function in (err_score, err_ia_score):
-        with pytest.raises(ValueError, match="above 0 and not above 1 at rank 1.* Got 5 at rank 1"):
-            function([1, 0], [2, 1], qid=[0, 0], discount=[5, 3])
-        with pytest.raises(ValueError, match="above 0 and not above 1 at rank 1.* Got 5 at rank 1"):
-            function([1, 0], [2, 1], qid=[0, 0], discount=lambda rank: 5.0 / rank)
-    assert nerr_score([1, 0], [1, 2], qid=[0, 0], discount=[5, 3]) == 3 / 5
-    assert ndcg_score([1, 0], [1, 2], qid=[0, 0], discount=[5, 3]) == 3 / 5
-
-
 @pytest.mark.parametrize("function", [ndcg_score, rbp_score, q_score])
 def test_gains_are_not_negative_if_values_begin_at_0(function):
     for gain in ([-1, 0, 3, 4, 5], {0: -1, 1: 1, 2: 2, 4: 4}, lambda label: label - 1.0):

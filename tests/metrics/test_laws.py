@@ -126,6 +126,9 @@ def test_the_mean_of_undefined_queries_is_nan(metric):
         if np.isnan(value(metric, alone, average=None, **keywords)):
             with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
                 assert np.isnan(value(metric, alone, **keywords))
+            if metric.supports_micro:
+                with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
+                    assert np.isnan(value(metric, alone, average="micro", **keywords))
 
 
 # --- cutoffs -------------------------------------------------------------------------------------------------
@@ -161,15 +164,6 @@ def test_metrics_without_a_cutoff_reject_k(metric):
 
 
 # --- averages and weights ------------------------------------------------------------------------------------
-
-
-@each([m for m in METRICS if m.supports_micro and m.undefined_when])
-def test_the_micro_average_of_undefined_queries_is_nan(metric):
-    for data in degenerate(metric):
-        alone, keywords = data.rows(data.qid == 0), {"replace_undefined_by": np.nan, **read_as(metric)}
-        if np.isnan(value(metric, alone, average=None, **keywords)):
-            with pytest.warns(UserWarning, match="is not defined for any query, so its mean is nan"):
-                assert np.isnan(value(metric, alone, average="micro", **keywords))
 
 
 @each([m for m in METRICS if not m.supports_micro])

@@ -26,7 +26,6 @@ from registry import (
     value,
 )
 
-import sklearn_rank.metrics
 from sklearn_rank import parse_metric
 from sklearn_rank._utils import blocks as _blocks
 
@@ -87,12 +86,6 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
-def test_no_jobs_is_an_error():
-    """As in joblib, for data of any size."""
-    with pytest.raises(ValueError, match="n_jobs"):
-        sklearn_rank.metrics.ndcg_score([1, 0], [2, 1], qid=[0, 0], n_jobs=0)
-
-
 @each_reader_of_unjudged
 def test_blocks_change_no_bit_with_unjudged_documents(metric, monkeypatch):
     data = data_for(metric, n_queries=40, unretrieved=True)
@@ -144,13 +137,6 @@ def test_functions_survive_a_pickle(metric):
     assert function.metric is metric
     assert pickle.loads(pickle.dumps(function)) is function
     assert function.__name__ == metric.function_name
-
-
-@each_metric
-def test_the_function_is_the_metric(metric):
-    data = rough_data_for(metric)
-    found = public(metric)(data.y_true, data.y_score, qid=data.qid, **tie_policy(metric))
-    assert found == value(metric, data, **tie_policy(metric))
 
 
 def sections(text):

@@ -47,12 +47,6 @@ def test_coefficients_of_long_lists(name):
         assert_allclose(found, COEFFICIENTS[name](label, score).statistic, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_coefficients_define_ties(name):
-    with pytest.raises(TypeError, match=f"{name} has no keyword 'ties'"):
-        getattr(metrics, name)([1, 0], [1, 1], qid=[0, 0], ties="best")
-
-
 @pytest.mark.parametrize("n_scores", [720, 5, 1])
 @pytest.mark.parametrize("max_fpr", [0.05, 0.3, 0.5, 0.77, 1.0])
 def test_partial_auc_matches_scikit_learn(max_fpr, n_scores, rng):

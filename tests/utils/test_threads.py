@@ -69,12 +69,6 @@ def test_each_thread_has_its_own_function(n_threads):
     assert len(owners) == len({*owners}) == n_threads
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_function_that_cannot_be_made(n_threads):
-    with pytest.raises(IndexError):
-        map_with_state(lambda: [][0], range(3), n_threads)
-
-
 @pytest.mark.parametrize("n_jobs", [None, 1])
 def test_a_single_thread_is_the_caller(n_jobs):
     assert set(map_blocks(lambda a, b: current_thread(), BLOCKS, n_jobs)) == {current_thread()}
