@@ -221,7 +221,7 @@ def asking():
         return Weighed().set_fit_request(sample_weight=True)
 
 
-def test_weights_of_queries_apply_to_the_means(data):
+def test_weights_and_properties_of_queries_stay_theirs(data):
     X, y, qid, test = data
     weight = qid + 1.0
     report = RankingEvaluator(METRICS, cv=3).compare(MODELS, X, y, qid=qid, sample_weight=weight)
@@ -235,6 +235,10 @@ def test_weights_of_queries_apply_to_the_means(data):
     assert "on 40 weighted queries" in str(report)
     fixed = RankingEvaluator("map", cv=[(~test, test)]).compare(MODELS, X, y, qid=qid, sample_weight=weight)
     assert_array_equal(fixed.results["ridge"].weight, fixed.results["ridge"].qid + 1.0)
+    properties = {"by": qid % 3, "clusters": qid % 5}
+    some = RankingEvaluator("map", cv=[(~test, test)]).compare(MODELS, X, y, qid=qid, **properties).results["ridge"]
+    assert_array_equal(some.attributes["by"], some.qid % 3)
+    assert_array_equal(some.clusters, some.qid % 5)
     with pytest.raises(ValueError, match="constant within each"):
         RankingEvaluator("map").compare(MODELS, X, y, qid=qid, sample_weight=np.arange(len(y)))
     with pytest.raises(ValueError, match="not all zero"):
