@@ -17,7 +17,7 @@ from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import group_rows, refuse_other_queries
+from sklearn_rank._engine.grouping import Grouping, group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import ndcg_score
@@ -431,6 +431,11 @@ def test_grouping_errors_name_the_input_row():
         ndcg_score([0, 1, 1, 0, 0], s, qid=qid, sample_weight=[1, 1, 1, 2, 1])
     with pytest.raises(ValueError, match="must be adjacent"):
         group_sizes(qid)
+
+
+def test_an_invalid_row_of_a_block_of_queries_is_counted_from_the_first_block():
+    block = Grouping.by_matrix(np.arange(3), 4, first_query=5)
+    assert block.first_row(np.arange(12) == 9) == 5 + 2
 
 
 def test_missing_ids_in_an_index():
