@@ -144,10 +144,6 @@ def test_a_plain_function_must_return_a_number(value):
         evaluate(Y, S, qid=QID, metrics=lambda y, s: value)
 
 
-def test_a_plain_function_may_return_infinity():
-    assert evaluate(Y, S, qid=QID, metrics=lambda y, s: np.inf).mean() == {"<lambda>": np.inf}
-
-
 def test_a_plain_function_may_modify_its_arguments():
     def careless(labels, scores):
         labels.sort()

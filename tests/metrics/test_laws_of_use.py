@@ -120,18 +120,6 @@ def test_names_parse_back(metric):
 
 
 @each_metric
-def test_a_name_sets_its_keywords(metric):
-    data = data_for(metric, unretrieved=True) if tie_policy(metric) else rough_data_for(metric)
-    cut = {"k": 5} if metric.has_cutoff else {}
-    for text in spellings(metric):
-        spec = parse_metric(text)
-        by_name = spec.metric(*data[:2], qid=data.qid, k=spec.k, **{**tie_policy(metric), **spec.keywords})
-        if "@" in text and spec.keywords == {}:
-            assert by_name == value(metric, data, **cut, **tie_policy(metric))
-        assert isinstance(by_name, float)
-
-
-@each_metric
 def test_functions_survive_a_pickle(metric):
     function = public(metric)
     assert function.metric is metric

@@ -152,16 +152,6 @@ def test_mean_reciprocal_rank_with_an_unanswered_question():
     assert round(mrr_score(label, score, qid=qid), 3) == 0.383
 
 
-def test_mean_reciprocal_rank_of_three_questions():
-    """Wikipedia, "Mean reciprocal rank": (1/3 + 1/2 + 1) / 3 = 11/18, about 0.61."""
-    assert_allclose(of_lists(mrr_score, hits_at(3), hits_at(2), hits_at(1)), 11 / 18)
-
-
-def test_area_under_the_curve_of_four_documents():
-    """Labels 0, 0, 1, 1 and scores .3, .1, .4, .2: three of four pairs; by rank sums (6 - 3) / 4."""
-    assert query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4) == 0.75
-
-
 # --- users who stop ------------------------------------------------------------------------------------------
 
 GRADES = [3, 2, 4, 0]  # stop with probability 7/16, 3/16, 15/16, 0 on the scale of five grades
