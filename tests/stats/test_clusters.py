@@ -1,19 +1,14 @@
 """Intervals and tests with dependent queries in clusters, for example queries of the same user."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
-from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import compare, compare_all, confidence_interval, power_of
-from sklearn_rank.stats._samples import sample_of
+from sklearn_rank.stats import compare, confidence_interval, power_of
 
 CLUSTERED = ["t", "randomization", "bootstrap"]
-INDEPENDENT = ["wilcoxon", "sign", "welch", "mannwhitney", "permutation"]
 
 
 def clustered(n=40, n_clusters=7, seed=0):
@@ -76,21 +71,6 @@ def test_clusters_of_one_query_are_independent_queries(test):
         np.testing.assert_allclose(*intervals, rtol=rounding)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_signs_of_a_cluster_flip_together(alternative):
-    x, cluster = clustered(30, 6, seed=1)
-    x += 0.4
-    sums = np.bincount(cluster, x)
-    flipped = np.array([np.dot(signs, sums) for signs in itertools.product([-1, 1], repeat=6)])
-    extreme = {
-        "two-sided": np.abs(flipped) >= abs(sums.sum()) - 1e-9,
-        "greater": flipped >= sums.sum() - 1e-9,
-        "less": flipped <= sums.sum() + 1e-9,
-    }[alternative]
-    got = compare(x, 0 * x, test="randomization", clusters=cluster, alternative=alternative)
-    assert got.pvalue == pytest.approx(extreme.mean())
-
-
 def test_the_bootstrap_draws_whole_clusters():
     x, cluster = clustered(200, 12, seed=2)
     rng = np.random.default_rng(0)
@@ -136,15 +116,6 @@ def test_clusters_omit_undefined_queries():
     assert compare(holes, np.zeros(42), clusters=more).n_clusters == 7
 
 
-@pytest.mark.parametrize("test", INDEPENDENT)
-def test_tests_of_independent_queries_are_rejected(test):
-    x, cluster = clustered()
-    with pytest.raises(ValueError, match=f"test='t', 'randomization' or 'bootstrap'.*Got test='{test}'"):
-        compare(x, 0 * x, test=test, clusters=cluster)
-    with pytest.raises(ValueError, match=f"Got test='{test}'"):
-        compare(result(x, cluster), result(0 * x, cluster), test=test)
-
-
 def test_one_cluster_is_rejected():
     for method in ("t", "percentile", "bca"):
         for values in ([1.0, 2.0, 3.0], [np.nan] * 3):
@@ -155,70 +126,6 @@ def test_one_cluster_is_rejected():
         compare([1.0, 2.0, 3.0], [0.0, 0, 0], clusters=[1, 1, 1])
 
 
-def result(values, clusters=None, qid=None):
-    return Evaluation.from_values(np.arange(len(values)) if qid is None else qid, {"mrr": values}, clusters=clusters)
-
-
-def test_results_carry_their_clusters():
-    x, cluster = clustered()
-    a, b = result(x, cluster), result(0 * x, cluster)
-    expected = compare(x, 0 * x, clusters=cluster)
-    got = compare(a, b)
-    assert (got.pvalue, got.confidence_interval) == (expected.pvalue, expected.confidence_interval)
-    order = np.random.default_rng(1).permutation(40)
-    moved = result(0 * x, cluster[order], qid=order)
-    assert compare(a, moved).pvalue == expected.pvalue
-    assert a.confidence_interval()["mrr"] == confidence_interval(x, clusters=cluster)
-    assert str(a).startswith("Evaluation of 40 queries in 7 clusters")
-    assert "in 7 clusters" in str(compare_all({"a": a, "b": b}))
-    lacking = result(x[:30], cluster[:30])
-    assert compare(lacking, b, missing=0).n_clusters == 7
-
-
-def test_results_with_other_clusters_are_rejected():
-    x, cluster = clustered()
-    a, b = result(x, cluster), result(0 * x)
-    with pytest.raises(ValueError, match="all have clusters, or none.*Got none in 'b'"):
-        compare(a, b)
-    with pytest.raises(ValueError, match="The results already have clusters"):
-        compare(a, b, clusters=dict(enumerate(cluster)))
-    for query in range(7):  # including those of the first cluster
-        moved = cluster.copy()
-        moved[query] = 99
-        with pytest.raises(ValueError, match=f"for 1 queries, the first of them {query}"):
-            compare(a, result(0 * x, moved))
-    other = cluster.copy()
-    other[3] = (other[3] + 1) % 7
-    with pytest.raises(ValueError, match="same clusters. Got other clusters in 'b' than in 'a' for 1 queries.* 3"):
-        compare(a, result(0 * x, other))
-
-
-def test_named_queries_need_clusters_by_name():
-    x, cluster = clustered()
-    names = [f"q{i}" for i in range(40)]
-    a, b = pd.Series(x, index=names), pd.Series(0 * x, index=names)[::-1]
-    expected = compare(x, 0 * x, clusters=cluster).pvalue
-    for by_name in (dict(zip(names, cluster, strict=True)), pd.Series(cluster, index=names)[::-1]):
-        assert compare(a, b, clusters=by_name).pvalue == expected
-        assert confidence_interval(a, clusters=by_name) == confidence_interval(x, clusters=cluster)
-    for named in (a, result(x)):
-        with pytest.raises(TypeError, match="Pass clusters by query.*Got ndarray"):
-            compare(named, named, clusters=cluster)
-    twice = pd.Series([*cluster, 9], index=[*names, "q3"])
-    with pytest.raises(ValueError, match="name each query once in their index. Got query 'q3' twice"):
-        compare(a, b, clusters=twice)
-    with pytest.raises(ValueError, match=r"clusters must have one entry per query, 40. Got shape \(39,\)"):
-        compare(x, 0 * x, clusters=cluster[1:])
-
-
-def test_compare_all_with_clusters():
-    x, cluster = clustered()
-    rng = np.random.default_rng(5)
-    values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
-    got = compare_all(values, clusters=cluster)
-    assert got["a", "b"].pvalue == compare(x, 0 * x, clusters=cluster).pvalue
-
-
 def test_false_positives_with_clusters(error_rates):  # noqa: F811, the fixture
     """Ignoring clusters finds a difference in half of the experiments; clustered tests keep their level."""
     settings = {"n_clusters": 20, "icc": 0.5, "equal": True, "n_pairs": 150, "seed": 1, "n_resamples": 99}
@@ -226,13 +133,3 @@ def test_false_positives_with_clusters(error_rates):  # noqa: F811, the fixture
     low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
     for method in ("t", "randomization"):
         assert low <= error_rates.cluster_rejections(method, **settings) <= high + 0.02, method
-
-
-def test_cluster_resamples_have_the_standard_error():
-    x, cluster = clustered()
-    sample = sample_of(x, cluster)
-    np.testing.assert_allclose(sample.mean_and_error(*sample.data), [x.mean(), sample.standard_error])
-
-
-def test_equal_values_in_clusters_have_no_error():
-    assert sample_of(np.full(66, 0.1), np.repeat(np.arange(11), np.arange(1, 12))).standard_error == 0

@@ -418,16 +418,6 @@ def test_printed_intervals_agree_with_the_corrected_p(correction):
     assert ("at the level of the corrected p" in str(result)) == (correction is not None)
 
 
-def test_corrected_intervals_of_other_tests():
-    rng = np.random.default_rng(0)
-    values = {name: rng.random(30) + shift for name, shift in (("a", 0.0), ("b", 0.2), ("c", 0.4))}
-    for test, correction in (("bootstrap", "holm"), ("welch", "holm"), ("randomization", "bonferroni")):
-        result = compare_all(values, test=test, correction=correction, random_state=0, n_resamples=500)
-        for one in map(result.__getitem__, result.pairs):
-            low, high = one.corrected_interval
-            assert low <= one.confidence_interval[0] < one.confidence_interval[1] <= high
-
-
 def test_exact_sums_equal_fsum(rng):
     n = 3001
     x = rng.normal(size=n)

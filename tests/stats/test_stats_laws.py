@@ -372,22 +372,6 @@ def test_means_of_other_units(rng):
         compare(one, two)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "z"}, r"'test' parameter of compare must be 't', .* or 'permutation'. Got 'z'"),
-        ({"alternative": "larger"}, "'alternative' parameter of compare must be 'two-sided'"),
-        ({"confidence_level": 95}, "'confidence_level' parameter of compare must be between 0 and 1"),
-        ({"missing": "drop"}, "'missing' parameter of compare must be 'raise', 'worst', a finite number or nan"),
-        ({"n_resamples": 0}, "'n_resamples' parameter of compare must be an int >= 1"),
-        ({"random_state": -1}, "'random_state' parameter of compare must be an int from 0"),
-    ],
-)
-def test_unknown_keywords_of_statistics(options, message):
-    with pytest.raises(ValueError, match=message):
-        compare([1, 2, 3], [3, 2, 1], **options)
-
-
 WRONG = {
     "alpha": 5, "alternative": "larger", "confidence_level": 95, "correction": "sidak", "difference": np.inf,
     "greater_is_better": 1, "method": "z", "missing": "drop", "n_queries": 1, "n_resamples": 0, "n_test": 0,
@@ -494,6 +478,9 @@ def test_unevenly_judged_systems_warn():
         lambda a, b, **more: compare(a, b, test="randomization", random_state=0, **more).pvalue,
         lambda a, b, **more: compare(a, b, test="bootstrap", random_state=0, **more).confidence_interval,
         lambda a, b, **more: confidence_interval(a, method="percentile", random_state=0, **more),
+        lambda a, b, **more: Evaluation.from_values(range(40), {"mrr": a}).confidence_interval(
+            method="bca", random_state=0, **more
+        ),
     ],
 )
 def test_9999_resamples_by_default(call, rng):
@@ -521,28 +508,16 @@ def test_rejected_data(values):
         compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="without NaN. Got 2 and 2 scores, 1 of them NaN"):
         compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
-    with pytest.raises(ValueError, match="'confidence_level' parameter of compare_folds must be between 0 and 1"):
-        compare_folds([1, 2], [1, 3], n_train=8, n_test=2, confidence_level=95)
-    with pytest.raises(ValueError, match="must be from 0 to 1"):
-        adjust_pvalues([0.5, 1.5])
-    with pytest.raises(ValueError, match="must be None, 'holm', 'bonferroni' or 'bh'"):
+    with pytest.raises(ValueError, match="use compare_all"):
         adjust_pvalues([0.5], "tukey")
     with pytest.raises(ValueError, match="on the side of the alternative"):
         power_of(1, difference=0.1, power=0.8, alternative="less")
-    with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=1e-300"):
-        power_of(1.0, difference=1e-300, power=0.8)
-    with pytest.raises(ValueError, match="'n_queries' parameter of power_of must be an int from 2 to 2"):
-        power_of(1, difference=0.1, n_queries=1)
     with pytest.raises(
         ValueError, match=r"two of difference, n_queries and power, and returns the third. Got n_queries\."
     ):
         power_of(1, n_queries=10)
     with pytest.raises(ValueError, match=r"Got difference and n_queries and power\."):
         power_of(1, difference=0.1, n_queries=10, power=0.8)
-    with pytest.raises(
-        ValueError, match="'method' parameter of confidence_interval must be 't', 'wilson', 'percentile' or"
-    ):
-        confidence_interval(a, method="z")
 
 
 # --- many systems --------------------------------------------------------------------------------------------------
@@ -689,7 +664,7 @@ def test_squares_that_overflow(scale):
             call()
 
 
-@pytest.mark.parametrize("metric", [["map"], ("map",), {"map"}, {"map": 1}, ["map", "mrr"], 3, np.array(["map"])])
+@pytest.mark.parametrize("metric", [["map"], {"map": 1}, 3, np.array(["map"])])
 def test_a_single_metric_is_compared_and_drawn(metric, values):
     result = evaluate([1, 0, 1, 0], [2, 1, 1, 2], qid=[1, 1, 2, 2], metrics=["map", "mrr"])
     for call, rule in (
@@ -713,15 +688,7 @@ def test_a_single_metric_is_compared_and_drawn(metric, values):
         compare_all(dict(zip("ab", values, strict=True)))[metric, "b"]
 
 
-def test_greater_is_better_is_a_bool(values):
-    for call in (
-        lambda: compare(*values, greater_is_better="no"),
-        lambda: compare_all(dict(zip("ab", values, strict=True)), greater_is_better=-1),
-    ):
-        with pytest.raises(
-            ValueError, match="The 'greater_is_better' parameter of .* must be True, False or None. Got"
-        ):
-            call()
+def test_greater_is_better_may_be_a_bool_of_numpy(values):
     assert compare(*values, greater_is_better=np.bool_(False)).won == compare(*values).lost
 
 

@@ -1,9 +1,6 @@
 """Intervals and tests of weighted means: linearized standard errors, resampling, and errors."""
 
-import itertools
-
 import numpy as np
-import pandas as pd
 import pytest
 from known_cases import references
 from scipy import stats as scipy_stats
@@ -12,7 +9,7 @@ from test_stats_laws import error_rates  # noqa: F401, a fixture
 from sklearn_rank import evaluate
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
-from sklearn_rank.stats._samples import counted, is_skewed, sample_of, scaled
+from sklearn_rank.stats._samples import is_skewed, sample_of
 from sklearn_rank.stats._segments import equal_means
 
 TAKEN = ["t", "randomization", "bootstrap"]
@@ -170,52 +167,12 @@ def test_clusters_of_one_query_are_weighted_queries():
     np.testing.assert_allclose([other.standard_error, other.df, other.pvalue], [one.standard_error, one.df, one.pvalue])
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_signs_of_weighted_differences_flip(alternative):
-    x, weight = weighted(9)
-    terms = x * weight
-    flipped = np.array([np.dot(signs, terms) for signs in itertools.product([-1, 1], repeat=9)])
-    extreme = {
-        "two-sided": np.abs(flipped) >= abs(terms.sum()) - 1e-9,
-        "greater": flipped >= terms.sum() - 1e-9,
-        "less": flipped <= terms.sum() + 1e-9,
-    }[alternative]
-    found = compare(x, 0 * x, test="randomization", weight=weight, alternative=alternative)
-    assert found.pvalue == pytest.approx(extreme.mean())
-    assert found.statistic == found.difference == pytest.approx(np.average(x, weights=weight))
-
-
 def test_the_bootstrap_draws_queries_with_their_weights():
     x, weight = weighted(100)
     drawn = np.random.default_rng(0).integers(0, 100, (20_000, 100))
     means = (x * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
     found = confidence_interval(x, weight=weight, method="percentile", random_state=1, n_resamples=20_000)
     np.testing.assert_allclose(found, np.quantile(means, [0.025, 0.975]), atol=0.02)
-
-
-def test_weighted_resamples_have_the_standard_error():
-    x, weight = weighted()
-    sample = sample_of(x, None, weight)
-    mean = np.average(x, weights=weight)
-    np.testing.assert_allclose(sample.mean_and_error(*sample.data), [mean, sample.standard_error])
-    assert sample_of(np.full(40, 0.1), None, weight).standard_error == 0
-
-
-def test_weights_of_each_test():
-    assert scaled(None) is scaled(np.full(3, 0.1)) is scaled(np.empty(0)) is None
-    assert scaled(np.array([2, 4, 1])).tolist() == [0.5, 1, 0.25]
-    assert counted(np.array([1, np.nan, 2]), None).tolist() == [True, False, True]
-    assert counted(np.array([1, np.nan, 2]), np.array([0, 1, 1])).tolist() == [False, False, True]
-
-
-def test_compare_all_with_weights():
-    x, weight = weighted()
-    rng = np.random.default_rng(5)
-    values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
-    found = compare_all(values, weight=weight)
-    assert found["a", "b"].pvalue == compare(x, 0 * x, weight=weight).pvalue
-    assert found.means == pytest.approx({name: np.average(v, weights=weight) for name, v in values.items()})
-    assert str(found).startswith("a metric, weighted queries, test 't'")
 
 
 def test_segments_differ_by_weighted_means():
@@ -260,55 +217,6 @@ def result(values, weight=None, qid=None, **keywords):
     return Evaluation.from_values(ids, {"mrr": values}, weight=weight, **keywords)
 
 
-def test_results_carry_their_weights():
-    x, weight = weighted()
-    a, b = result(x, weight), result(0 * x, weight)
-    expected, found = compare(x, 0 * x, weight=weight), compare(a, b)
-    assert (found.pvalue, found.confidence_interval) == (expected.pvalue, expected.confidence_interval)
-    order = np.random.default_rng(1).permutation(40)
-    assert compare(a, result(0 * x, weight[order], qid=order)).pvalue == expected.pvalue
-    assert a.confidence_interval()["mrr"] == confidence_interval(x, weight=weight)
-    assert a.confidence_interval(method="bca", random_state=0)["mrr"] == confidence_interval(
-        x, weight=weight, method="bca", random_state=0
-    )
-    low, high = a.summary().rows[0][2:4]
-    assert (low, high) == a.confidence_interval()["mrr"]
-    lacking = result(x[:30], weight[:30])
-    assert (
-        compare(lacking, b, missing=0).pvalue
-        == compare(np.where(np.arange(40) < 30, x, 0), 0 * x, weight=weight).pvalue
-    )
-    clusters = np.arange(40) // 4
-    a, b = result(x, weight, clusters=clusters), result(0 * x, weight, clusters=clusters)
-    assert compare(a, b).pvalue == compare(x, 0 * x, weight=weight, clusters=clusters).pvalue
-    assert "40 weighted queries in 10 clusters" in str(compare(a, b))
-    assert "weighted queries in 10 clusters" in str(compare_all({"a": a, "b": b}))
-
-
-def test_results_with_other_weights_are_rejected():
-    x, weight = weighted()
-    a, b = result(x, weight), result(0 * x)
-    with pytest.raises(ValueError, match="all have weights, or none: .*sample_weight=. Got none in 'b'"):
-        compare(a, b)
-    with pytest.raises(ValueError, match="The results already have weights"):
-        compare(a, b, weight=dict(enumerate(weight)))
-    other = weight.copy()
-    other[3] += 1
-    with pytest.raises(ValueError, match="same weights. Got other weights in 'b' than in 'a' for 1 queries.* 3"):
-        compare(a, result(0 * x, other))
-
-
-@pytest.mark.parametrize("test", REFUSED)
-def test_tests_without_weights_reject_them(test):
-    x, weight = weighted()
-    message = f"If queries have weights, compare takes test='t', 'randomization' or 'bootstrap'. Got test='{test}'"
-    for a, b, keywords in ((x, 0 * x, {"weight": weight}), (result(x, weight), result(0 * x, weight), {})):
-        with pytest.raises(ValueError, match=message):
-            compare(a, b, test=test, **keywords)
-    equal = np.full(40, 2.0)
-    assert quick(result(x, equal), result(0 * x, equal), test=test).pvalue == quick(x, 0 * x, test=test).pvalue
-
-
 def test_invalid_weights():
     x, weight = weighted()
     for call in (
@@ -327,19 +235,6 @@ def test_invalid_weights():
     with pytest.raises(ValueError, match="two queries or more with a defined value. Got 1, after 2 undefined ones, or"):
         compare([1, 2, np.nan], [0, 0, 0], weight=[1, 0, 1])
     assert np.isnan(confidence_interval([1, 2, np.nan], weight=[1, 0, 1])).all()
-
-
-def test_named_queries_need_weights_by_name():
-    x, weight = weighted()
-    names = [f"q{i}" for i in range(40)]
-    a, b = pd.Series(x, index=names), pd.Series(0 * x, index=names)[::-1]
-    expected = compare(x, 0 * x, weight=weight).pvalue
-    for by_name in (dict(zip(names, weight, strict=True)), pd.Series(weight, index=names)[::-1]):
-        assert compare(a, b, weight=by_name).pvalue == expected
-        assert confidence_interval(a, weight=by_name) == confidence_interval(x, weight=weight)
-    for named in (a, result(x)):
-        with pytest.raises(TypeError, match="Pass weight by query.*dict or Series from query ids to weight. Got nda"):
-            compare(named, named, weight=weight)
 
 
 def test_queries_in_the_weighted_mean():
