@@ -302,12 +302,6 @@ def test_worst_queries(report):
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def test_a_loaded_result_has_no_rows(tmp_path):
-    evaluate([0, 1], [1, 1], qid=[1, 1], metrics="map").save(tmp_path / "result.npz")
-    with pytest.raises(ValueError, match="Ties need the data, .* it was saved"):
-        Evaluation.load(tmp_path / "result.npz").tie_range()
-
-
 def test_a_file_can_be_read_without_the_library(tmp_path, report):
     report.results["ridge"].save(tmp_path / "result.npz")
     with np.load(tmp_path / "result.npz", allow_pickle=False) as file:

@@ -265,13 +265,6 @@ def test_batches_of_the_evaluation_change_nothing(monkeypatch):
     assert repr(everything()) == repr(expected)
 
 
-def test_judged_documents_need_no_evaluation(monkeypatch):
-    """If all documents are judged, nothing needs matching."""
-    report = compare_systems([[1, 0]] * 3, {"old": [[1.0, 2]] * 3, "new": [[2.0, 1]] * 3}, metrics="ndcg")
-    monkeypatch.setattr(explanation.Documents, "of", None)
-    assert report.to_judge(new="new", old="old").rows == ()
-
-
 # --- forms of input -----------------------------------------------------------------------------------------------
 
 

@@ -62,7 +62,6 @@ def test_without_counts(tmp_path):
     ("keywords", "error", "match"),
     [
         ({"qid": ["a", "a"]}, ValueError, "Got a query twice"),
-        ({"qid": ["b", "a", "b"], "values": {"mrr": [1, 2, 3]}}, ValueError, "Got a query twice"),
         ({"qid": [2, 1, 2], "values": {"mrr": [1, 2, 3]}}, ValueError, "Got a query twice"),
         ({"qid": [["a"], ["b"]]}, ValueError, "must be hashable"),
         ({"qid": np.array([["a", "b"], ["c", "d"]])}, ValueError, r"Got shape \(2, 2\)"),
@@ -80,12 +79,10 @@ def test_without_counts(tmp_path):
         ({"weight": [1]}, ValueError, r"weight must have one entry per query, 2. Got shape \(1,\)"),
         ({"n_documents": [1]}, ValueError, "n_documents must have one entry per query"),
         ({"undefined": {"mrr": [True]}}, ValueError, "undefined of 'mrr' must have one entry per query"),
-        ({"values": {"mrr": ["0.5", "1"]}}, TypeError, "must hold real numbers"),
         ({"weight": [1, -1]}, ValueError, "not negative"),
         ({"undefined": {"mrr": [0, 2]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
         ({"n_documents": [2.5, 1]}, ValueError, "n_documents must hold values of int64"),
         ({"n_documents": [2, math.nan]}, ValueError, "n_documents must hold values of int64"),
-        ({"n_documents": [2, math.inf]}, ValueError, "n_documents must hold values of int64"),
         ({"undefined": {"mrr": [0, math.nan]}}, ValueError, "undefined of 'mrr' must hold values of bool"),
         ({"values": {"mrr": np.ma.masked_array([1, 2], mask=[0, 1])}}, ValueError, "values of 'mrr'"),
     ],
@@ -95,18 +92,12 @@ def test_from_values_errors(keywords, error, match):
         Evaluation.from_values(**{"qid": ["a", "b"], "values": {"mrr": [0.5, 1]}} | keywords)
 
 
-def test_a_mean_may_differ_by_rounding():
-    """As after a sum in another order, if large values cancel."""
-    values = [1e10, 3.0, -1e10]
-    assert Evaluation.from_values([1, 2, 3], {"own": values}, means={"own": 1 - 1e-7}).mean() == {"own": 1 - 1e-7}
-    with pytest.raises(ValueError, match="must equal the mean of the values"):
-        Evaluation.from_values([1, 2, 3], {"own": values}, means={"own": 100.0})
-
-
 @pytest.mark.parametrize(
     ("values", "mean", "fits"),
     [
         ([-3, -1], -2, True),
+        ([1e10, 3, -1e10], 1 - 1e-7, True),  # large values cancel
+        ([1e10, 3, -1e10], 100, False),
         ([1e3, 1e3], 1e3 + 5e-7, True),
         ([1e3, 1e3], 1e3 + 2e-6, False),
         ([1e-3, 1e-3], 1e-3 + 5e-13, True),
@@ -151,14 +142,6 @@ def test_ten_queries_with_the_worst_values():
     assert len(result.worst_queries(99).rows) == 50
     with pytest.raises(ValueError, match="'n' parameter of worst_queries must be an int >= 1"):
         result.worst_queries(0)
-
-
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_the_bootstrap_has_9999_resamples_by_default(method):
-    result = Evaluation.from_values(range(30), {"mrr": np.random.default_rng(0).random(30)})
-    given = {"method": method, "random_state": 0}
-    assert result.confidence_interval(**given) == result.confidence_interval(0.95, n_resamples=9999, **given)
-    assert result.confidence_interval(**given) != result.confidence_interval(n_resamples=9998, **given)
 
 
 def test_a_prefix_is_text():

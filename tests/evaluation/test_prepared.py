@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate, parse_metric, prepare
-from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import alpha_ndcg_score, dcg_score, ndcg_score
 from sklearn_rank.results import PreparedMetrics
 from sklearn_rank.stats import compare
@@ -259,20 +258,6 @@ def test_prepare_errors():
         prepare(metrics="map")
     with pytest.raises(ValueError, match="'n_jobs' parameter"):
         prepare([1, 0], qid=[0, 0], metrics="map", n_jobs=0)
-
-
-def test_constant_scale_warns_once():
-    y_true, y_score, qid = rows(600, 30)
-    with pytest.warns(RankingWarning, match="every document is relevant"):
-        prepared = prepare(y_true + 1, qid=qid, metrics="map")
-    assert prepared(y_score) == 1.0
-
-
-def test_a_service_of_one_query():
-    """A search engine's call, from the docs."""
-    prepared = prepare([3, 2, 0, 1], qid=["q"] * 4, metrics="ndcg@3")
-    assert prepared([0.1, 0.4, 0.3, 0.2]) == ndcg_score([3, 2, 0, 1], [0.1, 0.4, 0.3, 0.2], qid=["q"] * 4, k=3)
-    assert isinstance(prepared(np.arange(4.0)), float)
 
 
 def test_unretrieved_documents_shorten_lists_of_few_rows():

@@ -321,23 +321,13 @@ def test_segments_without_a_test_are_counted():
     assert " of 3 of 3 " not in str(result().segments("country"))
 
 
-def test_masks_with_labels_in_another_order_are_rejected():
-    got = result()
-    mask = pd.Series(got.qid % 7 == 0, index=got.qid)
-    assert got.subset(mask).qid.tolist() == mask.index[mask].tolist()
-    with pytest.raises(ValueError, match="The index of the mask must be qid, in the same order.*begins with 59"):
-        got.subset(mask[::-1])
-
-
 def test_attributes_in_a_table_of_arrow():
     by = pytest.importorskip("pyarrow").table({"country": COUNTRY[np.unique(QID, return_index=True)[1]]})
     assert result(by=None).segments(by=by).to_frame().equals(result().segments("country").to_frame())
 
 
 def test_each_metric_has_a_table():
-    segments = result().segments("country")
-    assert [table.to_frame().shape for table in segments._tables()] == [(4, 5)] * len(METRICS)
-    assert segments.to_markdown().count("| country |") == len(METRICS)
+    assert result().segments("country").to_markdown().count("| country |") == len(METRICS)
 
 
 def test_a_note_for_segments_with_equal_values():
