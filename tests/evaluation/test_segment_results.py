@@ -68,16 +68,6 @@ def test_large_values_and_zeros():
         Evaluation.from_values(range(2), {"mrr": [1, 1]}, by=[large, large + 1])
 
 
-@pytest.mark.parametrize(("n_attributes", "width"), [(1, 24), (2, 12), (3, 8), (4, 6), (5, 6)])
-def test_values_are_printed_in_a_width_that_fits_all_attributes(n_attributes, width):
-    by = {f"a{i}": [f"{i}" * 40] * 2 for i in range(n_attributes)}
-    text = str(Evaluation.from_values(range(2), {"mrr": [1, 0]}, by=by).segments())
-    row = next(line for line in text.splitlines() if line.startswith("00"))
-    for i, shown in enumerate(row.split()[:n_attributes]):
-        assert len(shown) == width
-        assert shown.startswith(f"{i}")
-
-
 def test_pandas_gives_the_same_groups():
     frame = result().to_frame().groupby([result().attributes["country"], result().attributes["device"]])["map"]
     got = result().segments(["country", "device"], metric="map").to_frame().set_index(["country", "device"])

@@ -32,17 +32,6 @@ def test_statsmodels_agrees():
     np.testing.assert_allclose(confidence_interval(x, clusters=cluster), expected)
 
 
-def test_the_matrix_formula():
-    """With a single column of ones, the sandwich is the sum of squares of the summed residuals over n^2."""
-    x, cluster = clustered(60, 11, seed=3)
-    X = np.ones((60, 1))
-    bread = np.linalg.inv(X.T @ X)
-    residual = x - x.mean()
-    meat = sum(np.outer(s, s) for s in (X[cluster == g].T @ residual[cluster == g] for g in range(11)))
-    variance = 11 / 10 * (59 / 59) * (bread @ meat @ bread)[0, 0]
-    np.testing.assert_allclose(quick(x, 0 * x, clusters=cluster).standard_error, np.sqrt(variance))
-
-
 def test_clusters_by_hand():
     """Deviations -1, 0 | 0, 1 in two clusters: sums -1 and 1, so the standard error is sqrt(2 * 2) / 4 = 0.5."""
     result = compare([1.0, 2, 2, 3], [0.0, 0, 0, 0], clusters=["u", "u", "v", "v"])
