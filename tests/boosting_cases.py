@@ -33,7 +33,3 @@ def first_best(curve, patience, greater_is_better=True):
         if i - best >= patience:
             break
     return best
-
-
-BEST_FIRST = np.array([2.0, 1, 0, 0, 1, 0, 0]), np.array([0, 0, 0, 0, 1, 1, 2]), np.array([4, 2, 1])
-"""Labels, queries and sizes; rows of each query in the ideal order, so that metrics by row order are perfect."""
