@@ -1,6 +1,5 @@
 """QueryRanker(eval_metric=..., early_stopping_rounds=...): the best round agrees with staged predictions by hand."""
 
-import functools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -25,8 +24,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate, get_scorer, parse_metric
-from sklearn_rank.boosting._catboost import CatBoostMetric
-from sklearn_rank.boosting._lightgbm import LightGBMMetric
 
 ROUNDS = 12
 
@@ -221,19 +218,6 @@ def test_a_constant_first_round_is_not_perfect(name, ranking):
     assert ranker.best_iteration_ == 0
 
 
-@pytest.mark.parametrize("name", ["xgb-ranker", "lgbm-ranker", "cat-ranker"])
-def test_queries_of_one_document(name, ranking):
-    X, y, qid = ranking
-    one = np.r_[np.flatnonzero(qid < 30), np.unique(qid[qid >= 30], return_index=True)[1] + (qid < 30).sum()]
-    X, y, qid = X[one], y[one], qid[one]
-    y[-1], y[-2] = 0, 2
-    train, stop = qid < 30, qid >= 30
-    ranker = QueryRanker(MODELS[name](), eval_metric="mrr")
-    ranker.fit(X[train], y[train], qid=qid[train], eval_set=(X[stop], y[stop], qid[stop]))
-    expected = evaluate(y[stop], np.zeros(stop.sum()), qid=qid[stop], metrics="mrr").mean()["mrr"]
-    assert ranker.eval_curve_ == pytest.approx(np.full(ROUNDS, expected))
-
-
 @pytest.mark.parametrize("make", [xgb, lgbm, cat, hist])
 def test_grades_missing_from_training(make, ranking):
     """They count in the metric, because their documents are ranked like all others."""
@@ -367,26 +351,6 @@ def test_catboost_reports_the_values_of_the_metric(ranking):
         ranker = QueryRanker(cat("Ranker"), eval_fraction=0.4, eval_metric=metric).fit(X, y, qid=qid)
         curves = ranker.estimator_.get_evals_result()["validation"]
         assert curves[metric] == pytest.approx(ranker.eval_curve_.tolist())
-
-
-@pytest.mark.parametrize(
-    ("make", "of_loops"), [(lgbm, LightGBMMetric), (cat, CatBoostMetric)], ids=["lgbm", "catboost"]
-)
-@pytest.mark.parametrize("kind", ["Ranker", "Regressor", "Classifier"])
-def test_metrics_match_training_loops(make, of_loops, kind, ranking, monkeypatch):
-    X, y, qid = ranking
-    method = {"lgbm": "__call__", "cat": "evaluate"}[make.__name__]
-    seen, own = [], getattr(of_loops, method)
-
-    @functools.wraps(own)
-    def recorded(self, *arguments):
-        seen.append(repr(self))
-        return own(self, *arguments)
-
-    monkeypatch.setattr(of_loops, method, recorded)
-    ranker = QueryRanker(make(kind), eval_fraction=0.4, eval_metric="map@10").fit(X, y, qid=qid)
-    assert len(seen) >= len(ranker.eval_curve_) == ROUNDS
-    assert {*seen} == {f"{of_loops.maker}('map@10')"}
 
 
 def test_callbacks_of_the_user_are_called(ranking):

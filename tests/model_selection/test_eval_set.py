@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
@@ -73,15 +72,6 @@ def test_query_weights_apply_to_the_metric(split):
     assert curves[0].tolist() == curves[2].tolist() == curves[3].tolist() != curves[1].tolist()  # rows have no weight
     with pytest.raises(ValueError, match="constant within each"):  # XGBRanker weights queries
         ranker.set_params(estimator=models()["xgb"]).fit(X, y, qid=qid, eval_set=(Xe, ye, qid_e, np.arange(len(ye))))
-
-
-@pytest.mark.parametrize("name", ["xgb", "lgbm", "cat"])
-def test_without_a_metric_the_model_gets_the_validation_rows(name, split):
-    (X, y, qid), held_out = split
-    early = {"od_type": "Iter", "od_wait": 1} if name == "cat" else {"early_stopping_rounds": 1}
-    ranker = QueryRanker(models()[name].set_params(**early)).fit(X, y, qid=qid, eval_set=held_out)
-    assert 0 <= ranker.best_iteration_ < 8
-    assert sorted(ranker.eval_qid_) == sorted(set(held_out[2]))
 
 
 @pytest.mark.parametrize("container", [list, sparse.csr_matrix, "frame", "polars", "index"])
@@ -223,34 +213,6 @@ def test_ids_of_two_types_are_different_queries(split):
     assert ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text.astype(str))).eval_qid_.dtype.kind == "U"
     with pytest.raises(ValueError, match="must not be training queries"):
         ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text))
-
-
-class InStages(RegressorMixin, BaseEstimator):
-    """A model whose stages multiply the first feature by these numbers; it predicts from the last stage."""
-
-    def __init__(self, stages):
-        self.stages = stages
-
-    def fit(self, X, y):
-        return self
-
-    def staged_predict(self, X):
-        return (stage * np.asarray(X)[:, 0] for stage in self.stages)
-
-    def predict(self, X):
-        return self.stages[-1] * np.asarray(X)[:, 0]
-
-
-@pytest.mark.filterwarnings("ignore:.*:UserWarning")
-def test_eval_set_undefined_rounds_are_never_best():
-    """Rank correlation is undefined for equal scores, so the first round may have no value."""
-    X, y, qid = np.arange(3.0)[:, None], [0, 1, 2], [1, 1, 1]
-    ranker = QueryRanker(InStages([0, 0, -1, 0]), eval_metric="kendall(replace_undefined_by=nan)")
-    ranker.fit(X, y, qid=qid, eval_set=(X, y, [2, 2, 2]))
-    assert np.isnan(ranker.eval_curve_).tolist() == [True, True, False, True]
-    assert ranker.best_iteration_ == 2
-    assert ranker.best_value_ == -1
-    assert ranker.predict(X).tolist() == [0, -1, -2]
 
 
 def test_early_stopping_inside_xgboost_is_rejected(ranking):

@@ -1,13 +1,12 @@
 """RankingEvaluator on fixed test sets, lists of splits and repeats; with weights, clusters, times and keywords."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, LeavePGroupsOut, PredefinedSplit
+from sklearn.model_selection import GridSearchCV, LeavePGroupsOut, PredefinedSplit
 
 from sklearn_rank import (
     QueryKFold,
@@ -75,14 +74,6 @@ def test_a_fixed_test_set(data, kind, tmp_path):
     assert scores.mean_over_queries() == alone.mean()
 
 
-@pytest.mark.parametrize("cv", [GroupShuffleSplit(1, random_state=0), QueryShuffleSplit(n_splits=1, random_state=0)])
-def test_one_random_split(data, cv):
-    X, y, qid, _ = data
-    report = RankingEvaluator("map", cv=cv).compare(MODELS, X, y, qid=qid)
-    assert report.n_queries == [(32, 8)]
-    assert len(report.results["ridge"].qid) == 8
-
-
 def test_a_search_on_a_validation_set(data):
     X, y, qid, test = data
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e5]}, refit=False)
@@ -98,6 +89,9 @@ def test_a_search_on_a_validation_set(data):
         (lambda train, test: (train, test), r"a list of splits, \[\(train, test\)\], of row numbers. Got \("),
         (lambda train, test: [], r"a list of splits, \[\(train, test\)\], of row numbers. Got \[\]"),
         (lambda train, test: np.arange(5) % 2, "use PredefinedSplit. Got"),
+        (lambda train, test: [([0], [1]), 5], r"of row numbers\. Got \["),
+        (lambda train, test: [0, 1, "a"], r"of row numbers\. Got \["),
+        (lambda train, test: [([0], [1]), ([0], [1], [2])], r"of row numbers\. Got \["),
     ],
 )
 def test_splits_are_pairs(data, cv, message):
@@ -362,11 +356,3 @@ def test_times_go_to_the_splitter(data):
     evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid, time=time)
     with pytest.raises(TypeError, match="splitter does not use time=. Use QueryTimeSeriesSplit"):
         RankingEvaluator("map").compare(MODELS, X, y, qid=qid, time=time)
-
-
-def test_row_labels_of_pandas_must_agree(data):
-    X, y, qid, _ = data
-    y, users = pd.Series(y), pd.Series(qid // 3, index=np.arange(len(y))[::-1])
-    for name in ("sample_weight", "clusters"):
-        with pytest.raises(ValueError, match=f"y and {name} must have the same index"):
-            RankingEvaluator("map").compare(MODELS, X, y, qid=qid, **{name: users})

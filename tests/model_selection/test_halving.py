@@ -74,9 +74,3 @@ def test_halving_needs_a_single_metric(shuffled, params):
     halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", **params)
     with pytest.raises(ValueError, match=r"decides by one number: leave scoring=None.*scoring=get_scorer\('map'\)"):
         EVALUATOR.search(halving, X, y, qid=qid)
-
-
-def test_halving_number_of_queries(shuffled):
-    X, y, qid = shuffled
-    halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", min_resources=6, max_resources=18)
-    assert EVALUATOR.search(halving, X, y, qid=qid).n_resources_ == [6, 18]

@@ -10,13 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.preprocessing import OneHotEncoder
 
-from sklearn_rank import QueryKFold, QueryRanker, get_scorer, query_permutation_importance
-from sklearn_rank.inspection import _shuffle
+from sklearn_rank import QueryRanker, get_scorer, query_permutation_importance
 from sklearn_rank.metrics import ndcg_score
 
 
@@ -42,24 +39,6 @@ def first(X):
 
 def product(X):
     return X[:, 0] * X[:, 1]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_shuffled_inside_queries(seed, rng):
-    number = rng.integers(0, 50, size=400)
-    order = _shuffle(number, np.random.RandomState(seed))
-    assert sorted(order) == list(range(400))
-    assert (number[order] == number).all()
-    assert (order != np.arange(400)).mean() > 0.5
-
-
-def test_all_orders_have_equal_chance():
-    random, number = np.random.RandomState(0), np.array([0, 1, 0, 1, 0])
-    seen = [tuple(_shuffle(number, random)) for _ in range(6000)]
-    counts = [seen.count(order) for order in set(seen)]
-    assert len(counts) == 6 * 2
-    assert min(counts) > 400
-    assert max(counts) < 600
 
 
 def test_a_mean_over_orders():
@@ -214,26 +193,6 @@ def test_columns_of_the_same_name():
     model = Formula(lambda frame: frame.to_numpy()[:, 1])
     found = query_permutation_importance(model, X, [0, 1, 2], qid=[1] * 3, n_repeats=20, random_state=0)
     assert found.importances_mean[1] > found.importances_mean[0] == 0
-
-
-def test_real_models(with_index, shuffled):
-    xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
-    X, y = with_index
-    X = np.column_stack([X[:, 1:], 2 * np.asarray(y)])
-    models = [
-        QueryRanker(xgboost.XGBRanker(n_estimators=5, n_jobs=1)),
-        QueryRanker(make_pipeline(StandardScaler(), lightgbm.LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1))),
-        make_pipeline(StandardScaler(), QueryRanker(DecisionTreeClassifier(random_state=0))),
-        GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, scoring=get_scorer("map"), cv=QueryKFold(2)),
-    ]
-    for model in models:
-        found = query_permutation_importance(model.fit(X, y), X, y, n_repeats=2, random_state=0)
-        assert found.importances_mean.argmax() == X.shape[1] - 1
-    direct = xgboost.XGBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=np.zeros(len(y), int))
-    assert (
-        query_permutation_importance(direct, X, y, n_repeats=2, random_state=0).importances_mean.argmax()
-        == X.shape[1] - 1
-    )
 
 
 def test_a_classifier_of_two_grades_ranks_by_its_decision(shuffled):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, LearningCurveDisplay
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -84,12 +84,8 @@ def test_both_sources_of_qid_and_any_model(routing, with_index, shuffled):
         assert ((given[1] > 0.2) & (given[1] <= 1)).all()
 
 
-def test_more_queries_make_a_better_model(shuffled):
+def test_five_sizes_by_default(shuffled):
     X, y, qid = shuffled
-    model, draws = Ridge(alpha=1e-6), range(5)
-    curves = [query_learning_curve(model, X, y, qid=qid, train_sizes=[1, 30], cv=CV, random_state=i) for i in draws]
-    one, many = np.mean([test.mean(axis=1) for _, _, test in curves], axis=0)
-    assert many > one
     sizes, _, errors = query_learning_curve(Ridge(), X, y, qid=qid, metric="rmse", cv=CV)
     assert (errors < 0).all()
     assert sizes.tolist() == np.round(np.array([0.1, 0.325, 0.55, 0.775, 1.0]) * sizes[-1]).astype(int).tolist()
@@ -102,13 +98,6 @@ def test_learning_curve_random_state(shuffled):
     )
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
-
-
-def test_scikit_learn_can_draw_it(shuffled):
-    pytest.importorskip("matplotlib").use("agg")
-    X, y, qid = shuffled
-    sizes, train, test = query_learning_curve(Ridge(), X, y, qid=qid, cv=CV)
-    assert LearningCurveDisplay(train_sizes=sizes, train_scores=train, test_scores=test).plot().lines_
 
 
 def test_learning_curve_errors(shuffled):

@@ -9,7 +9,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor, StackingRegressor, VotingRegressor
 from sklearn.feature_selection import RFECV, SelectFromModel, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
-from sklearn.inspection import PartialDependenceDisplay, permutation_importance
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
@@ -104,32 +104,6 @@ def test_recursive_elimination(kind, lgbm, data, routing):
     assert found.score(X, y, qid=qid) == found.estimator_.score(X[:, found.support_], y, qid=qid)
 
 
-def test_recursive_elimination_without_scoring_uses_r2(data, routing):
-    """A ranker cannot detect this; the page on pipelines warns about it."""
-    X, y, qid = data
-    found, by_r2 = (RFECV(QueryRanker(Ridge()), scoring=scoring).fit(X, y, qid=qid) for scoring in (None, "r2"))
-    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], by_r2.cv_results_["mean_test_score"])
-
-
-@pytest.mark.slow
-def test_forward_selection(lgbm, data, with_index, routing):
-    X, y, qid = data
-    selector = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV, scoring=SCORER)
-    chosen = []
-    for _ in range(2):
-        left = [j for j in range(4) if j not in chosen]
-        values = [
-            np.mean([ndcg_of(lgbm, [*chosen, j], test, data, train)[1] for train, test in CV.split(X, y, qid)])
-            for j in left
-        ]
-        chosen.append(left[int(np.argmax(values))])
-    assert selector.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
-    with sklearn.config_context(enable_metadata_routing=False):
-        assert selector.fit(*with_index).get_support(indices=True).tolist() == sorted(chosen)
-    default = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV)  # it uses `score`
-    assert default.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
-
-
 @pytest.mark.slow
 def test_selection_on_torn_queries_is_detected(lgbm, data, with_index, routing):
     X, y, qid = data
@@ -154,16 +128,6 @@ def test_voting_is_the_mean(lgbm, data, routing):
     assert SCORER(voting, X, y, qid=qid) == ndcg_score(y, voting.predict(X), qid=qid, k=10)
     with pytest.raises(ValueError, match=TORN):
         SCORER(voting, X[::2], y[::2], qid=qid[::2])
-
-
-def test_voting_of_rankers_on_drawn_queries(lgbm, data, routing):
-    """Bagging of queries: each ranker is trained on its own sample."""
-    X, y, qid = data
-    drawn = [sklearn.clone(lgbm).set_params(max_queries=12, random_state=i) for i in range(3)]
-    voting = VotingRegressor([(f"{i}", ranker) for i, ranker in enumerate(drawn)]).fit(X, y, qid=qid)
-    predictions = [ranker.fit(X, y, qid=qid).predict(X) for ranker in drawn]
-    assert not np.array_equal(predictions[0], predictions[1])
-    np.testing.assert_allclose(voting.predict(X), np.mean(predictions, axis=0), rtol=1e-12)
 
 
 def test_stacking_trains_on_whole_folds(lgbm, data, routing):
@@ -196,21 +160,6 @@ def test_rankers_without_queries_are_an_error(around, routing_is_on, lgbm, with_
     }
     with sklearn.config_context(enable_metadata_routing=routing_is_on), pytest.raises(ValueError, match=LOST):
         meta[around].fit(*with_index)
-
-
-def test_boosting_of_scikit_learn_ignores_queries(lgbm, data, routing):
-    X, y, qid = data
-    with pytest.raises(TypeError, match="unexpected keyword argument 'qid'"):
-        AdaBoostRegressor(lgbm).fit(X, y, qid=qid)
-
-
-def test_bagging_draws_documents(lgbm, data, routing):
-    """Each ranker gets lists with duplicate and missing documents; scorers reject the training set."""
-    X, y, qid = data
-    bagging = BaggingRegressor(lgbm, n_estimators=2, random_state=0)
-    with pytest.raises(ValueError, match=TORN):
-        SCORER(bagging.fit(X, y, qid=qid), X, y, qid=qid)
-    assert np.isfinite(cross_val_score(bagging, X, y, cv=CV, scoring=SCORER, params={"qid": qid})).all()
 
 
 # --- around a ranker, and inside -----------------------------------------------------------------------------
@@ -253,17 +202,6 @@ def test_stacking_inside_shows_predict_only_after_fit(data):
     np.testing.assert_allclose(ranker.predict(X), sklearn.clone(stacked).fit(X, y).predict(X))
     found = RankingEvaluator("ndcg@10", cv=CV).cross_validate(stacked, X, y, qid=qid)
     assert np.isfinite(found["test_ndcg@10"]).all()
-
-
-def test_partial_dependence_is_the_mean_score(lgbm, data):
-    pytest.importorskip("matplotlib")
-    X, y, qid = data
-    lgbm.fit(X, y, qid=qid)
-    shown = PartialDependenceDisplay.from_estimator(lgbm, X, [2], grid_resolution=5).pd_results[0]
-    for value, mean in zip(shown["grid_values"][0], shown["average"][0], strict=True):
-        changed = X.copy()
-        changed[:, 2] = value
-        assert mean == pytest.approx(lgbm.predict(changed).mean(), rel=1e-6)
 
 
 def test_permutation_importance_reads_qid_from_the_index(lgbm, with_index):

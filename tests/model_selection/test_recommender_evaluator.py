@@ -20,8 +20,6 @@ from sklearn_rank import (
     make_recommender_scorer,
     query_learning_curve,
 )
-from sklearn_rank._evaluator.query_folds import QueryFolds
-from sklearn_rank._evaluator.recommender_folds import RecommenderFolds
 from sklearn_rank.exceptions import RankingWarning
 
 pd = pytest.importorskip("pandas")
@@ -36,12 +34,6 @@ RECOMMENDER = InteractionRecommender(Factors())
 def by_hand(scorer, model, cv=CV):
     ((train, test),) = cv.split(X)
     return scorer.evaluate(InteractionRecommender(model).fit(X.iloc[train]), X.iloc[test])
-
-
-def test_folds_of_rows_and_of_users_have_the_same_methods():
-    """So the evaluator can request either."""
-    of_rows, of_users = ({name for name in dir(c) if not name.startswith("_")} for c in (QueryFolds, RecommenderFolds))
-    assert of_rows == of_users > {"prepare", "set_up", "fit", "mean", "evaluate"}
 
 
 @pytest.mark.parametrize("cv", [1, 0])
@@ -266,11 +258,6 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
             r"by= does not apply to a recommender scorer.*segments\(by=\{user: value\}\)",
         ),
         (
-            lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, sample_weight=np.ones(len(X))),
-            TypeError,
-            "sample_weight= does not apply to a recommender scorer",
-        ),
-        (
             lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, return_train_score=True),
             ValueError,
             "cannot score the training set",
@@ -307,13 +294,6 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
             lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}), X, None),
             ValueError,
             r"InteractionRecommender\(Factors\(...\)\), \{'estimator__n_factors': ...\}\). Got estimator=Factors\(",
-        ),
-        (
-            lambda: RankingEvaluator(ONE, cv=CV).compare(
-                {"a": GridSearchCV(make_pipeline(Factors()), {"factors__n_factors": [1]})}, X, None
-            ),
-            ValueError,
-            r"InteractionRecommender\(Pipeline\(...\)\), \{'estimator__factors__n_factors': ...\}\)",
         ),
         (
             lambda: query_learning_curve(Ridge(), X, np.ones(len(X)), qid=X["user_id"], metric=ONE),

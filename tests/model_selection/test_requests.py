@@ -123,18 +123,3 @@ def test_scorers_keep_requests_that_are_not_named(make):
     assert requested(make()) == {"qid": True, "sample_weight": False}
     with pytest.raises(TypeError, match="use 'qid' and 'sample_weight'. Got groups"):
         scorer.set_score_request(groups=True)
-
-
-def test_a_scorer_that_requests_weights_gets_qid(shuffled):
-    X, y, qid = shuffled
-    weight = np.array([1.0 + len(q) for q in qid])
-    scorer = get_scorer("ndcg@10")
-    with sklearn.config_context(enable_metadata_routing=True):
-        got = cross_validate(
-            QueryRanker(Ridge()), X, y, scoring=scorer.set_score_request(sample_weight="w"), cv=CV,
-            params={"qid": qid, "w": weight},
-        )["test_score"]  # fmt: skip
-    for value, (train, test) in zip(got, CV.split(X, groups=qid), strict=True):
-        s = Ridge().fit(X[train], y[train]).predict(X[test])
-        result = evaluate(y[test], s, qid=qid[test], metrics="ndcg@10", sample_weight=weight[test])
-        assert value == pytest.approx(result.mean()["ndcg@10"])

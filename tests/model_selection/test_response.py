@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from misuse_cases import Given
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
@@ -26,8 +27,6 @@ from sklearn_rank import (
     query_learning_curve,
     query_permutation_importance,
 )
-from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._scoring.response import check_response_method, low_scores
 from sklearn_rank.display import DistributionDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -184,28 +183,22 @@ def test_only_decisions_of_many_grades(ranking):
         scorer(LinearSVC(random_state=0).fit(X, y), X, y, qid=qid)
 
 
-def test_one_of_several_metrics_is_pointwise():
-    scores = np.array([0.5, -np.inf])
-    assert low_scores(scores, parse_metrics(["map", "rmse"]).values()) is scores
-    assert np.isfinite(low_scores(scores, parse_metrics(["map", "ndcg"]).values())).all()
-
-
 @pytest.mark.parametrize("lowest", [0.0, -0.25, 3.0, -1e20, -1.7e308])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_minus_infinity_is_below_all_others(lowest, dtype):
-    if dtype == np.float32:
-        lowest = max(lowest, -3e38)
-    scores = np.array([[-np.inf, lowest, 5.0], [lowest, -np.inf, 4.0]], dtype=dtype)
-    low = low_scores(scores, parse_metrics("map").values())
-    assert low.shape == (2, 3)
-    assert np.isfinite(low).all()
-    order = np.unique(low, return_inverse=True)[1].reshape(2, 3)
-    assert order.tolist() == [[0, 1, 3], [1, 0, 2]]
-    nothing = low_scores(np.full(3, -np.inf), parse_metrics("map").values())
-    assert np.isfinite(nothing).all()
-    assert len({*nothing.tolist()}) == 1
+def test_minus_infinity_is_below_all_others(lowest):
+    """A scorer ranks such a document last; metrics that compare predictions with labels refuse it."""
+    scores, y, qid = (
+        [-np.inf, lowest, 5.0, lowest, -np.inf, 4.0, -np.inf, -np.inf],
+        [2, 1, 0, 0, 1, 2, 1, 0],
+        [*"aaabbbcc"],
+    )
+    for dtype in (np.float64, *([] if lowest < -1e300 else [np.float32])):
+        X = np.array(scores, dtype=dtype)[:, None]
+        found = make_ranking_scorer(["map", "ndcg"])(Given().fit(X, y), X, y, qid=qid)
+        assert found == evaluate(y, [0, 1, 3, 1, 0, 2, 0, 0], qid=qid, metrics=["map", "ndcg"]).mean()
+        with pytest.raises(ValueError, match="-inf"):
+            make_ranking_scorer(["map", "rmse"])(Given().fit(X, y), X, y, qid=qid)
 
 
 def test_one_of_several_methods_is_unknown():
     with pytest.raises(ValueError, match=r"must be one or more of .* Got \['predict', 'guess'\] instead"):
-        check_response_method(["predict", "guess"])
+        make_ranking_scorer("map", response_method=["predict", "guess"])

@@ -8,22 +8,16 @@ import sklearn
 from registry import labels_of
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
-    KFold,
     RandomizedSearchCV,
-    cross_val_predict,
     cross_val_score,
     cross_validate,
     learning_curve,
-    permutation_test_score,
     validation_curve,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import (
     LeaveOneQueryOut,
@@ -112,64 +106,12 @@ def test_scikit_learn_searches(make, way, shuffled):
     np.testing.assert_allclose(search.predict(X), model.predict(X))
 
 
-class Whole(Ridge):
-    """Cannot be fitted on a truncated list: column 6 holds the number of rows of the query."""
-
-    def fit(self, X, y, *, qid=None, sample_weight=None):
-        assert (X[:, 6] == np.bincount(qid)[qid]).all()
-        self.n_queries_ = qid[-1] + 1
-        return super().fit(X, y)
-
-
-@pytest.mark.parametrize("in_pipeline", [False, True], ids=["bare", "pipeline"])
-def test_halving_by_whole_queries(way, shuffled, in_pipeline):
-    """The resource is a parameter of QueryRanker; "n_samples" would draw rows."""
-    X, y, keywords = way
-    _, number, count = np.unique(shuffled[2], return_inverse=True, return_counts=True)
-    X = np.column_stack([X, count[number]])
-    model, name = QueryRanker(Whole(), random_state=0), ""
-    if in_pipeline:
-        model, name = make_pipeline("passthrough", model), "queryranker__"
-    grid = {f"{name}estimator__alpha": [0.1, 1.0, 10.0, 1e6]}
-    common = {"scoring": SCORER, "cv": CV, "factor": 2, "random_state": 0, "error_score": "raise"}
-    sizes = {"resource": f"{name}max_queries", "min_resources": 6, "max_resources": 24}
-    search = HalvingGridSearchCV(model, grid, **sizes, **common)
-    search.fit(X, y, **keywords.get("params", {}))
-    assert search.n_resources_ == [6, 12, 24]
-    fitted = search.best_estimator_[-1] if in_pipeline else search.best_estimator_
-    assert fitted.estimator_.n_queries_ == 24
-    for n, candidate in zip(search.cv_results_["n_resources"], search.cv_results_["params"], strict=True):
-        assert candidate[f"{name}max_queries"] == n
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    with pytest.raises(AssertionError):
-        HalvingGridSearchCV(model, grid, **common).fit(X, y, **keywords.get("params", {}))
-
-
 def test_a_fitted_search_scores(way):
     X, y, keywords = way
     search = GridSearchCV(RANKER, GRID, scoring=SCORER, cv=CV).fit(X, y, **keywords.get("params", {}))
     qid = y.index if hasattr(y, "index") else keywords["params"]["qid"]
     value = search.score(X, y, **keywords.get("params", {}))
     assert value == pytest.approx(ndcg_score(y, search.predict(X), qid=qid, k=5))
-
-
-def test_nested(way, shuffled):
-    X, y, keywords = way
-    alphas = [0.1, 1e6]
-    inner = GridSearchCV(RANKER, {"estimator__alpha": alphas}, scoring=SCORER, cv=QueryKFold(2))
-    found = cross_val_score(inner, X, y, scoring=SCORER, cv=CV, **keywords)
-    X, y, qid = shuffled
-    by_alpha = [expected_folds(X, y, qid, alpha=alpha) for alpha in alphas]
-    for i, (train, _) in enumerate(CV.split(X, groups=qid)):
-        of_inner = [np.mean(expected_folds(X[train], y[train], qid[train], alpha=a, cv=QueryKFold(2))) for a in alphas]
-        assert found[i] == pytest.approx(by_alpha[np.argmax(of_inner)][i])
-
-
-def test_pipeline(way):
-    X, y, keywords = way
-    pipeline = make_pipeline(StandardScaler(), RANKER)
-    plain = cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV, **keywords)
-    np.testing.assert_allclose(cross_val_score(pipeline, X, y, scoring=SCORER, cv=CV, **keywords), plain, atol=0.05)
 
 
 def test_curves(way, shuffled):
@@ -185,47 +127,11 @@ def test_curves(way, shuffled):
     np.testing.assert_allclose(test, [expected_folds(*shuffled, alpha=alpha) for alpha in (0.1, 1e6)])
 
 
-def test_permutation_test(way, shuffled):
-    X, y, keywords = way
-    if not keywords:
-        keywords = {"groups": shuffled[2]}  # otherwise the index, and so qid, would be permuted with y
-    score, permuted, p = permutation_test_score(
-        RANKER, X, y, scoring=SCORER, cv=CV, n_permutations=9, random_state=0, **keywords
-    )
-    assert score == pytest.approx(np.mean(expected_folds(*shuffled)))
-    assert (permuted < score).all()
-    assert p == 0.1
-
-
-def test_feature_selection(shuffled):
-    X, y, qid = shuffled
-    with sklearn.config_context(enable_metadata_routing=True):
-        selector = RFECV(Ridge(), cv=CV, scoring=SCORER).fit(X, y, qid=qid)
-        assert selector.support_.any()
-        chosen = SequentialFeatureSelector(RANKER, n_features_to_select=1, cv=CV, scoring=SCORER).fit(X, y, qid=qid)
-        assert chosen.get_support().sum() == 1
-
-
-def test_out_of_fold_scores(way, shuffled):
-    X, y, keywords = way
-    s = cross_val_predict(RANKER, X, y, cv=CV, **keywords)
-    assert ndcg_score(shuffled[1], s, qid=shuffled[2], k=5) > 0.5
-
-
-def test_routing_off_with_groups_and_no_index_raises(ranking):
-    X, y, qid = ranking
-    with pytest.raises(ValueError, match="query of each row must be known"):
-        cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV, groups=qid, error_score="raise")
-    with pytest.raises(ValueError, match="query of each row must be known"):
-        cross_val_score(RANKER, X, y, scoring=SCORER, cv=CV)
-    with pytest.raises(ValueError, match="query of each row must be known"):
-        SCORER(RANKER.fit(X, y), X, y)
-
-
 @pytest.mark.parametrize("name", get_scorer_names())
 def test_every_scorer(name, ranking, with_index):
     X, y, qid = ranking
     scorer = pickle.loads(pickle.dumps(get_scorer(name)))
+    assert str(scorer) == name
     assert repr(clone(scorer, safe=False)) == repr(scorer)
     bare = name.removeprefix("neg_")
     top = labels_of(parse_metric(bare).metric)[-1]
@@ -256,29 +162,6 @@ def test_names_and_keywords_of_scorers():
         "rr": 1,
     }
     assert repr(pickle.loads(pickle.dumps(scorers))) == repr(scorers)
-
-
-@pytest.mark.parametrize(
-    "splitter",
-    [
-        QueryKFold(4),
-        QueryKFold(4, shuffle=True, random_state=0),
-        QueryShuffleSplit(3),
-        QueryShuffleSplit(2, test_size=0.5, random_state=0),
-        LeaveOneQueryOut(),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("as_id", [str, int, lambda i: (int(i), "x")], ids=["str", "int", "tuple"])
-def test_no_query_on_both_sides(splitter, as_id, ranking):
-    X, _, qid = ranking
-    rows = np.random.default_rng(1).permutation(len(X))
-    ids = [as_id(i) for i in qid[rows]]
-    splits = list(splitter.split(X, groups=ids))
-    assert len(splits) == splitter.get_n_splits(X, None, ids)
-    for train, test in splits:
-        assert not set(qid[rows][train]) & set(qid[rows][test])
-        assert len(train) + len(test) == len(X)
 
 
 def test_weights_only_for_the_scorer(shuffled):
@@ -313,11 +196,3 @@ def test_same_seed_same_folds(ranking):
     for make in (lambda s: QueryKFold(3, shuffle=True, random_state=s), lambda s: QueryShuffleSplit(3, random_state=s)):
         first, again, other = ([t.tolist() for _, t in make(s).split(X, groups=qid)] for s in (0, 0, 1))
         assert first == again != other
-
-
-def test_out_of_fold_scores_hide_a_torn_query(ranking):
-    """`cross_val_predict` has no scorer, and `evaluate` sees all rows of each query, so no check can detect it."""
-    X, y, qid = ranking
-    with sklearn.config_context(enable_metadata_routing=True):
-        s = cross_val_predict(RANKER, X, y, cv=KFold(3, shuffle=True), params={"qid": qid})
-    assert np.isfinite(evaluate(y, s, qid=qid, metrics="map").mean()["map"])

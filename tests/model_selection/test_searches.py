@@ -312,14 +312,6 @@ def test_ids_of_any_type_are_passed_on(ranking, as_ids):
         assert found.best_score_ == evaluator.search(SEARCH, X, y, qid=qid).best_score_
 
 
-def test_searched_estimator_fits_other_rows(ranking):
-    X, y, qid = ranking
-    found = EVALUATOR.search(SEARCH, X, y, qid=qid)
-    again = EVALUATOR.cross_validate(found, X, y, qid=qid)
-    expected = EVALUATOR.cross_validate(SEARCH, X, y, qid=qid)
-    np.testing.assert_array_equal(again["test_map"], expected["test_map"])
-
-
 # --- names of parameters -------------------------------------------------------------------------------------
 
 FOREST = ExtraTreesRegressor()
@@ -335,14 +327,6 @@ BARE = {
         "RandomizedSearchCV(Pipeline([..., ('rank', QueryRanker(ExtraTreesRegressor(...)))]), "
         "{'rank__estimator__max_depth': ...})",
         Pipeline([("scale", StandardScaler()), ("rank", QueryRanker(FOREST))]),
-    ),
-    "models": (
-        GridSearchCV(
-            make_pipeline(StandardScaler(), Ridge()), {"ridge": [FOREST], "standardscaler__with_mean": [True]}
-        ),
-        "GridSearchCV(Pipeline([..., ('ridge', QueryRanker(Ridge(...)))]), {'ridge__estimator': ..., "
-        "'standardscaler__with_mean': ...})",
-        Pipeline([("standardscaler", StandardScaler()), ("ridge", QueryRanker(Ridge()))]),
     ),
     "pipelines": (
         GridSearchCV(Pipeline([("a", Pipeline([("b", Ridge())]))]), {"a__b__alpha": [1]}),
@@ -372,16 +356,6 @@ def test_a_search_over_a_bare_model_is_rejected_with_the_right_call(shuffled, se
             run()
     named = {*re.findall(r"'(\w+)': \.\.\.", call), *re.findall(r"resource='(\w+)'", call)}
     assert named <= {*in_ranker.get_params()}
-
-
-def test_models_tried_in_a_ranker(shuffled):
-    lightgbm = pytest.importorskip("lightgbm")
-    X, y, qid = shuffled
-    models = [Ridge(), lightgbm.LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1)]
-    pipeline = make_pipeline(StandardScaler(), RANKER)
-    search = GridSearchCV(pipeline, {"queryranker__estimator": models}, error_score="raise")
-    found = EVALUATOR.search(search, X, y, qid=qid)
-    assert set(found.best_params_) == {"queryranker__estimator"}
 
 
 # --- halving -------------------------------------------------------------------------------------------------
@@ -414,13 +388,6 @@ def test_halving_by_other_resources(shuffled):
         EVALUATOR.search(search.set_params(max_resources="auto"), X, y, qid=qid)
 
 
-def test_halving_tunes_by_the_first_metric(shuffled):
-    X, y, qid = shuffled
-    halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", min_resources=40, factor=2)
-    found, grid = (EVALUATOR.search(search, X, y, qid=qid) for search in (halving.set_params(cv=3), SEARCH))
-    assert found.best_score_ == grid.cv_results_["mean_test_ndcg@5"].max()
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -440,12 +407,6 @@ def test_halving_over_rows_is_rejected_at_any_depth(shuffled, model):
     ):
         with pytest.raises(ValueError, match="'n_samples' splits queries: use resource='max_queries'. Got"):
             call()
-
-
-def test_halving_inside_a_comparison(shuffled):
-    X, y, qid = shuffled
-    halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", random_state=0)
-    assert EVALUATOR.compare({"a": halving, "b": make_pipeline(halving)}, X, y, qid=qid).failures == {}
 
 
 def test_a_search_of_features_as_the_model(shuffled):

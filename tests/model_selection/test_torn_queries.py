@@ -7,12 +7,10 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.decomposition import PCA
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate, validation_curve
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -53,13 +51,6 @@ def test_torn_queries_raise_even_if_errors_become_nan(data):
     assert np.isnan(scores).all()
 
 
-@pytest.mark.slow
-def test_other_processes_detect_torn_queries(data):
-    X, y, qid = data
-    with pytest.raises(ValueError, match=TORN):
-        cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), n_jobs=2, error_score="raise", **qid)
-
-
 class Mean(BaseEstimator):
     """Keeps its fitted models in a list."""
 
@@ -95,27 +86,6 @@ def test_the_ranker_is_found_inside(shuffled, model):
     assert np.isfinite([whole["test_score"], whole["train_score"]]).all()
     with pytest.raises(ValueError, match=TORN):
         cross_val_score(model, X, y, cv=KFold(3), **keywords)
-
-
-def test_a_ranker_of_a_transformed_target(shuffled):
-    X, y, qid = shuffled
-    model, keywords = TransformedTargetRegressor(RANKER, func=np.log1p, inverse_func=np.expm1), {"params": {"qid": qid}}
-    with sklearn.config_context(enable_metadata_routing=True):
-        whole = cross_validate(model, X, y, scoring=SCORER, cv=QueryKFold(3), return_train_score=True, **keywords)
-        assert np.isfinite([whole["test_score"], whole["train_score"]]).all()
-        with pytest.raises(ValueError, match=TORN):
-            cross_val_score(model, X, y, scoring=SCORER, cv=KFold(3), error_score="raise", **keywords)
-
-
-def test_searches_with_their_default_splitter(data):
-    X, y, qid = data
-    search = GridSearchCV(RANKER, GRID, scoring=SCORER, error_score="raise")
-    with pytest.raises(ValueError, match=TORN):
-        search.fit(X, y, **qid.get("params", {}))
-    with pytest.raises(ValueError, match=TORN):
-        validation_curve(
-            RANKER, X, y, param_name="estimator__alpha", param_range=[1], scoring=SCORER, error_score="raise", **qid
-        )
 
 
 @pytest.mark.parametrize("size", [2, 4])
@@ -285,13 +255,6 @@ def test_held_out_and_undrawn_queries_are_remembered(ranking):
             SCORER(ranker, X[one][1:], y[one][1:], qid=qid[one][1:])
 
 
-def test_a_scorer_from_make_scorer():
-    assert isinstance(SCORER, type(make_scorer(max)))
-    for other in (pickle.loads(pickle.dumps(SCORER)), clone(SCORER, safe=False)):
-        assert type(other) is type(SCORER)
-        assert repr(other) == repr(SCORER)
-
-
 def test_pictures_of_a_torn_test_set(ranking):
     pytest.importorskip("matplotlib").use("agg")
     from sklearn_rank.display import CutoffDisplay
@@ -327,12 +290,6 @@ def test_the_message_is_short(rng):
     with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=TORN) as error:
         SCORER(ranker, X[1:], y[1:], qid=qid[1:])
     assert len(str(error.value)) < 700
-
-
-def test_names_of_grades_have_hashes():
-    found = hash_rows(np.array(["good", "bad", "good"]))
-    assert found.dtype == np.uint64
-    assert found[0] == found[2] != found[1]
 
 
 def test_hashes_of_labels_do_not_depend_on_the_version():

@@ -2,13 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
-from uuid import uuid4
 
 import joblib
-import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator
@@ -90,21 +86,6 @@ def test_a_metric_of_the_main_module_reaches_workers(kind, tmp_path):
 BACKENDS = ["loky", "threading", "multiprocessing", "sequential"]
 
 
-class Counted(BaseEstimator):
-    """Ranks by the first feature; each fit writes a file."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def fit(self, X, y):
-        (Path(self.folder) / uuid4().hex).touch()
-        self.fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, 0]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_each_backend_gives_the_same_results(backend, ranking):
@@ -116,16 +97,3 @@ def test_each_backend_gives_the_same_results(backend, ranking):
         got = RankingEvaluator(["ndcg@5", "map"], cv=3).compare(models, X, y, qid=qid, on_fold=seen.append)
     assert str(got) == str(expected)
     assert [(fold.model, fold.fold) for fold in seen] == [(name, i) for name in models for i in range(3)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "sequential"])
-def test_an_exception_of_on_fold_stops_each_backend(backend, ranking, tmp_path):
-    X, y, qid = ranking
-
-    def stop(fold):
-        raise KeyboardInterrupt
-
-    with joblib.parallel_config(backend, n_jobs=2), pytest.raises(KeyboardInterrupt):
-        RankingEvaluator("map", cv=20).cross_validate(Counted(str(tmp_path)), X, y, qid=qid, on_fold=stop)
-    assert 1 <= len([*tmp_path.iterdir()]) < 20

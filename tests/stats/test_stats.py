@@ -276,8 +276,6 @@ def test_the_interval_of_folds_agrees_with_their_test(alternative):
     assert np.isinf([low, high]).tolist() == [alternative == "less", alternative == "greater"]
 
 
-
-
 @pytest.mark.parametrize(("test", "ways"), [("randomization", 2**5), ("permutation", 252)])
 def test_enough_resamples_enumerate_all(test, ways):
     a, b = pair(5, seed=2)
