@@ -220,30 +220,6 @@ def test_known_explanations(case):
     assert found == known
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("of_runs", [False, True])
-def test_queries_together_equal_each_by_itself(of_runs):
-    """Bit for bit, in any order of the queries, for every metric."""
-    data = read("cases/explanations.json")["data"]["0"]
-    names = [name for name, entry in REGISTRY.items() if entry.is_built_in and not entry.subtopics]
-    rng = np.random.default_rng(0)
-    label, scores = rng.integers(0, 2, (6, 5)), {"old": rng.integers(0, 4, (6, 5)), "new": rng.random((6, 5))}
-    for name in names:
-        for metric in (f"{name}@2",) if of_runs else (name,):
-            try:
-                given = (data["qrels"], data["runs"]) if of_runs else (label, scores)
-                report = compare_systems(*given, metrics=metric, on_misuse="ignore")
-            except ValueError:
-                continue
-            source = report._explained("new", "old", None)
-            known = np.flatnonzero(~np.isnan([r.per_query[source.metric] for r in source.results]).any(axis=0))
-            numbers = known[::-1][: 4 if of_runs else 6].tolist()
-            together = explanations_of(source, numbers)
-            for number, found in zip(numbers, together, strict=True):
-                one = report.explain(source.results[0].qid[number].item(), new="new", old="old")
-                assert repr(arrays_of(found)) == repr(arrays_of(one)), (metric, number)
-
-
 def test_batches_of_the_evaluation_change_nothing(monkeypatch):
     qrels, runs = pools(12, share=0.4)
     report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"], on_misuse="ignore")

@@ -127,12 +127,6 @@ def test_from_values_rejects_other_metric_names(name):
         Evaluation.from_values(["a"], {"mrr": [1]}, **{name: [1]})
 
 
-def test_queries_in_the_mean_have_a_value_and_a_weight():
-    values = {"mrr": [1, math.nan, 0, 1], "map": [1, 1, 1, 1]}
-    assert Evaluation.from_values(range(4), values).n_in_mean == {"mrr": 3, "map": 4}
-    assert Evaluation.from_values(range(4), values, weight=[1, 1, 0, 2]).n_in_mean == {"mrr": 2, "map": 3}
-
-
 def test_ten_queries_with_the_worst_values():
     """Equal values are in the order of the queries, and undefined ones are omitted."""
     values = [1.0] * 20 + [0.5] * 30 + [math.nan]

@@ -55,16 +55,6 @@ def test_matrices_masks_and_subtopics():
     assert prepare(y_true[:24], **given)(y_score[:24]) == evaluate(y_true[:24], y_score[:24], **given).mean()
 
 
-def test_labels_by_subtopic_with_queries_in_an_index():
-    """With an index of queries, and together with a user function."""
-    labels, qid, scores = np.array([[1, 0], [0, 1], [0, 0], [1, 1]]), [0, 0, 1, 1], [2.0, 1, 1, 2]
-    metrics = {"a": "alpha_ndcg@5", "own": lambda y, s: float(y.sum())}
-    expected = evaluate(labels, scores, qid=qid, metrics=metrics).mean()
-    assert prepare(labels, qid=qid, metrics=metrics)(scores) == expected == {"a": 1.0, "own": 2.0}
-    named = pd.DataFrame(labels, index=pd.Index(qid, name="qid"))
-    assert prepare(named, metrics="alpha_ndcg@5")(scores) == 1.0
-
-
 def test_means_have_the_bits_of_numpy():
     """Python adds few queries, NumPy many; the mean of one query is its value for any weight."""
     for n_queries in range(1, 40):

@@ -174,13 +174,6 @@ def test_segments_without_a_defined_query():
     assert [*got.segments().gap.values()] == [0.0]
 
 
-def test_text_fits_a_terminal():
-    by = {f"attribute {i} " + 30 * "x": np.char.add("long value " + 40 * "y", DEVICE) for i in range(2)}
-    text = str(result(by=by, clusters=QID // 3).segments())
-    assert max(map(len, text.splitlines())) <= 100
-    assert "60 queries in 20 clusters" in text
-
-
 # --- the test ------------------------------------------------------------------------------------------------------
 
 

@@ -146,15 +146,6 @@ def test_mean_over_folds_and_mean_over_queries(shuffled):
         split.mean_over_queries()
 
 
-def test_evaluator_qid_in_the_index(configuration, with_index, shuffled):
-    X, y = with_index
-    a = RankingEvaluator("ndcg@5", cv=3).compare({"ridge": Ridge()}, X, y)
-    b = RankingEvaluator("ndcg@5", cv=3).compare({"ridge": Ridge()}, X, shuffled[1], qid=shuffled[2])
-    assert a.results["ridge"].mean() == b.results["ridge"].mean()
-    with pytest.raises(ValueError, match="give y as a pandas Series"):
-        RankingEvaluator("map").compare({"ridge": Ridge()}, X, shuffled[1])
-
-
 @pytest.mark.parametrize("estimators", [[Ridge()], {}, Ridge()])
 def test_models_have_names(estimators, shuffled):
     X, y, qid = shuffled

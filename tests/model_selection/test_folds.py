@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold
 
 from sklearn_rank import (
     LeaveOneQueryOut,
@@ -72,13 +71,6 @@ def test_folds_do_not_depend_on_the_container_of_ids(make, rng):
     for held in containers.values():
         found = [[{*map(float, ids)} for ids in ids_of_folds(make(), [*c])] for c in held]
         assert all(one == found[0] for one in found)
-
-
-def test_folds_match_group_k_fold(shuffled):
-    """GroupKFold sorts the groups."""
-    X, _, qid = shuffled
-    for ours, theirs in zip(QueryKFold(4).split(X, groups=qid), GroupKFold(4).split(X, groups=qid), strict=True):
-        np.testing.assert_array_equal(ours[1], theirs[1])
 
 
 @pytest.mark.slow

@@ -49,12 +49,6 @@ def test_latest_rows_match_other_libraries(share):
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
-def test_later_rows_win_among_equal_times():
-    """Rows 3 and 9 have the same user and day."""
-    assert set(rows_tested(LeaveLastOut(3), interactions())) & {3, 9, 10, 22} == {9, 10, 22}, "as in RecTools"
-
-
-@pytest.mark.filterwarnings("ignore:.*puts all rows")
 def test_interaction_splits_by_hand():
     X = pd.DataFrame({"user_id": [*"abaab"], "item_id": [*"xxxxx"], "timestamp": [5, 4, 3, 3, 4]})
     assert rows_tested(LeaveLastOut(), X) == [0, 4]

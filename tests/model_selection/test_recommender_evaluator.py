@@ -151,15 +151,6 @@ def test_recommender_searches():
         RankingEvaluator(ONE, cv=CV).search(own, X, None).best_score_
         == by_hand(ONE, Factors(2), GlobalTimeSplit(0.25)).mean()["ndcg@10"]
     )
-    halving = HalvingGridSearchCV(
-        RECOMMENDER,
-        {"estimator__decimals": [0, 1, 9]},
-        resource="estimator__n_factors",
-        max_resources=8,
-        min_resources=2,
-        factor=2,
-    )
-    assert RankingEvaluator(ONE, cv=CV).search(halving, X, None).best_params_["estimator__decimals"] in (0, 1, 9)
 
 
 def test_a_search_among_the_models_tunes_inside_the_training_rows():

@@ -15,8 +15,6 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
     cross_val_score,
     cross_validate,
-    learning_curve,
-    validation_curve,
 )
 
 from sklearn_rank import (
@@ -112,19 +110,6 @@ def test_a_fitted_search_scores(way):
     qid = y.index if hasattr(y, "index") else keywords["params"]["qid"]
     value = search.score(X, y, **keywords.get("params", {}))
     assert value == pytest.approx(ndcg_score(y, search.predict(X), qid=qid, k=5))
-
-
-def test_curves(way, shuffled):
-    X, y, keywords = way
-    sizes, train, test = learning_curve(
-        RANKER, X, y, scoring=SCORER, cv=CV, train_sizes=[0.5, 1.0], shuffle=False, **keywords
-    )
-    np.testing.assert_allclose(test[-1], expected_folds(*shuffled))  # of all rows
-    assert (test[0] != test[-1]).any()
-    train, test = validation_curve(
-        RANKER, X, y, param_name="estimator__alpha", param_range=[0.1, 1e6], scoring=SCORER, cv=CV, **keywords
-    )
-    np.testing.assert_allclose(test, [expected_folds(*shuffled, alpha=alpha) for alpha in (0.1, 1e6)])
 
 
 @pytest.mark.parametrize("name", get_scorer_names())

@@ -674,11 +674,3 @@ def test_a_single_metric_is_compared_and_drawn(metric, values):
 
 def test_greater_is_better_may_be_a_bool_of_numpy(values):
     assert compare(*values, greater_is_better=np.bool_(False)).won == compare(*values).lost
-
-
-def test_a_system_with_queries_in_another_order(rng):
-    a, b, c = rng.random((3, 20))
-    results = {name: Evaluation.from_values(range(20), {"map": x}) for name, x in zip("abc", (a, b, c), strict=True)}
-    expected = compare_all(results)
-    results["c"] = Evaluation.from_values(range(20)[::-1], {"map": c[::-1]})
-    assert compare_all(results).table == expected.table
