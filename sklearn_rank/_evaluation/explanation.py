@@ -388,10 +388,6 @@ class Explanation(TableReport, ReadOnlyArrays):
         )  # fmt: skip
         return _fitted(("document", *_rank_columns(self.names), "change"), [*rows])
 
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
     def to_markdown(self) -> str:
         """The values, the notes and the table in Markdown.
 

@@ -258,6 +258,10 @@ class TableReport(ABC):
         """A line under the tables."""
         return ""
 
+    def to_frame(self: Any) -> Any:
+        """The table as a pandas DataFrame; needs the extra "pandas"."""
+        return self.table.to_frame()
+
     def to_markdown(self) -> str:
         """The printed tables in Markdown, and the line under them.
 

@@ -111,6 +111,16 @@ def is_result(values: Any) -> TypeGuard[QueryResult]:
     return hasattr(type(values), "label_fingerprints")
 
 
+def refuse_values(results: Mapping[str, Any], function_name: str) -> None:
+    """Refuse values of a function that needs results."""
+    for name, result in results.items():
+        if not is_result(result):
+            raise TypeError(
+                f"{function_name} takes results of evaluate. Wrap values computed elsewhere: "
+                f"Evaluation.from_values(qid, {{'ndcg@10': values}}). Got {type(result).__name__} for {echo(name)}."
+            )
+
+
 @dataclass(frozen=True)
 class SystemValues:
     """Values of one system; `qid` is None if queries are matched by position."""

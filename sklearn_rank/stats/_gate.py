@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, joined_runs
+from sklearn_rank.stats._align import Aligned, QueryResult, align, joined_runs, refuse_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._gate_arguments import ALPHA, checked_margins, largest_losses, margins_of
 from sklearn_rank.stats._noninferiority import (
@@ -396,10 +396,6 @@ class GateResult(TableReport, HasPage):
             rows.append((*numbers, *passes, test.decision))
         return Table(COLUMNS if self.margin is not None else COLUMNS_OF_ALARM, tuple(rows))
 
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
     def lost_most(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries on which the new system lost most, the largest loss first.
 
@@ -685,12 +681,7 @@ def no_worse(
     check_arguments("no_worse", alpha=alpha, missing=missing)
     ALPHA.check("alpha", alpha, "no_worse")
     results = joined_runs({"new": new, "old": old})
-    if not _are_results(results):
-        name = next(name for name, result in results.items() if not is_result(result))
-        raise TypeError(
-            "no_worse takes two results of evaluate. Wrap values computed elsewhere: "
-            f"Evaluation.from_values(qid, {{'ndcg@10': values}}). Got {type(results[name]).__name__} for {name!r}."
-        )
+    refuse_values(results, "no_worse")
     margins = margins_of(margin, results)
     options = ComparisonOptions(missing=missing)
     check_arguments("no_worse", replace_undefined_by=replace_undefined_by)
@@ -718,10 +709,6 @@ def no_worse(
     same = not any(pair.gain.any() or pair.n_filled for pair in pairs.values())
     lists = compared_lists(results) if same else ComparedLists(None)
     return GateResult(given, float(alpha), losses, pairs, lists, (results["old"], results["new"]))
-
-
-def _are_results(results: Mapping[str, Any]) -> TypeGuard[Mapping[str, QueryResult]]:
-    return all(is_result(result) for result in results.values())
 
 
 # --- values of both systems on the same queries ------------------------------------------------------------------

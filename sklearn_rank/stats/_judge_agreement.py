@@ -60,10 +60,6 @@ class JudgeAgreement(TableReport, ReadOnlyArrays):
             rows.append((float(grade), len(model), mean, mean - float(grade), float((model == grade).mean())))
         return Table(("grade", "documents", "model's mean", "bias", "same"), tuple(rows))
 
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
     def _title(self) -> str:
         kappa = "no kappa" if np.isnan(self.kappa) else f"weighted kappa {cell(self.kappa)}"
         return f"Agreement of people and a model on {len(self.human)} documents, {kappa}"

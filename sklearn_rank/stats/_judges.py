@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,11 +17,10 @@ from sklearn_rank._misuse.judged import shares_of_judges
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.table import LabeledName, P, Table, TableReport
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
+from sklearn_rank.stats._align import Aligned, QueryResult, align, read_values, refuse_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._proportions import are_successes, normal_quantile, wilson
@@ -227,12 +225,8 @@ def _values(aligned: Aligned) -> Array:
 def _checked(results: Mapping[str, Any], function: str) -> None:
     """Refuse arguments that are not results, the same result twice, and results with weights or clusters."""
     report(STATISTICS, models_twice(results))
+    refuse_values(results, function)
     for name, result in results.items():
-        if not is_result(result):
-            raise TypeError(
-                f"{function} takes results of evaluate. Wrap values computed elsewhere: Evaluation."
-                f"from_values(qid, {{'ndcg@10': values}}). Got {type(result).__name__} for {name}."
-            )
         if getattr(result, "weight", None) is not None or result.clusters is not None:
             what = "sample_weight" if result.clusters is None else "clusters"
             raise ValueError(
@@ -282,23 +276,20 @@ def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
 # --- results -----------------------------------------------------------------------------------------------------
 
 
-def _rows(
-    values: JudgedValues, found: JudgedEstimate, confidence_level: float, *, with_p: bool
-) -> list[tuple[Any, ...]]:
+def _rows(values: JudgedValues, found: JudgedEstimate, confidence_level: float) -> list[tuple[Any, ...]]:
     """Rows of a table: both judges, only people, and only the model, which has no interval."""
     human, model, others = values[:3]
     alone, alone_p = _people_alone(values, confidence_level)
     everything = np.concatenate([model, others])
     spreads = min(np.ptp(human), np.ptp(model)) > EQUAL_WITHIN * max(np.abs(human).max(), np.abs(model).max())
     correlation = float(np.corrcoef(human, model)[0, 1]) if spreads else None
-    rows: list[tuple[Any, ...]] = [
+    return [
         ("both", len(human) + len(others), found.mean, *_cells(found.interval), found.pvalue, found.lam, None,
          None),
         ("people alone", len(human), exact_mean(human), *_cells(alone), alone_p, None, None, None),
         ("model alone", len(everything), exact_mean(everything), None, None, None, None,
          exact_mean(model) - exact_mean(human), correlation),
     ]  # fmt: skip
-    return rows if with_p else [(*row[:5], *row[6:]) for row in rows]
 
 
 def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interval, float]:
@@ -320,9 +311,8 @@ def _cells(interval: Interval) -> tuple[float | None, float | None]:
 CORRELATION = LabeledName("correlation", "corr.")
 """Column whose printed head is no longer than its numbers."""
 
-
-def _heads(mean: str, *, with_p: bool) -> tuple[str, ...]:
-    return ("judged by", "queries", mean, "low", "high", *([P] if with_p else []), "lambda", "bias", CORRELATION)
+COLUMNS_OF_DIFFERENCE = ("judged by", "queries", "difference", "low", "high", P, "lambda", "bias", CORRELATION)
+COLUMNS_OF_MEANS = ("metric", "judged by", "queries", "mean", "low", "high", "lambda", "bias", CORRELATION)
 
 
 def _residuals_are_equal(values: JudgedValues) -> bool:
@@ -331,47 +321,40 @@ def _residuals_are_equal(values: JudgedValues) -> bool:
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+def _notes_on(values: Mapping[str, JudgedValues]) -> tuple[str, ...]:
+    """Notes on few queries, unequal judging, equal residuals and undefined queries."""
+    notes = []
+    if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
+        notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
+    for name, one in values.items():
+        if one.people_judged_less:
+            notes.append(f"The bias includes unequal judging: {shares_of_judges(one.shares, name)}.")
+        if _residuals_are_equal(one):
+            notes.append(
+                f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may be "
+                "too short, or there is none."
+            )
+        if one.n_left_out:
+            notes.append(f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge.")
+    return tuple(notes)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class JudgedResult(TableReport):
-    """What means and differences by two judges have in common: the values that they are computed from."""
+    """What means and differences by two judges have in common."""
 
     confidence_level: float
-    _values: dict[str, JudgedValues]
-
-    @property
-    @abstractmethod
-    def table(self) -> Table:
-        """Rows for both judges, only people and only the model."""
-
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
+    table: Table
+    _judging: tuple[str, ...]
 
     def _notes(self) -> list[str]:
-        notes = []
-        if (n := min(len(one.human) for one in self._values.values())) < FEW_HUMAN:
-            notes.append(
-                f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short."
-            )
-        for name, one in self._values.items():
-            if one.people_judged_less:
-                notes.append(f"The bias includes unequal judging: {shares_of_judges(one.shares, name)}.")
-            if _residuals_are_equal(one):
-                notes.append(
-                    f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may "
-                    "be too short, or there is none."
-                )
-            if one.n_left_out:
-                notes.append(
-                    f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge."
-                )
-        return notes
+        return [*self._judging]
 
     def _tables(self) -> list[Table]:
         return [self.table]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class JudgedInterval(JudgedResult):
     """Means of one system by two judges, from `judged_interval`.
 
@@ -389,39 +372,10 @@ class JudgedInterval(JudgedResult):
     confidence_level : float
     """
 
-    @cached_property
-    def _estimates(self) -> dict[str, JudgedEstimate]:
-        return {name: estimate(values, self.confidence_level) for name, values in self._values.items()}
-
-    @property
-    def mean(self) -> dict[str, float]:
-        """Mean of each metric."""
-        return {name: found.mean for name, found in self._estimates.items()}
-
-    @property
-    def confidence_interval(self) -> dict[str, Interval]:
-        """Interval of each mean."""
-        return {name: found.interval for name, found in self._estimates.items()}
-
-    @property
-    def standard_error(self) -> dict[str, float]:
-        """Standard error of each mean."""
-        return {name: found.standard_error for name, found in self._estimates.items()}
-
-    @property
-    def lam(self) -> dict[str, float]:
-        """Weight of the model's values in each mean."""
-        return {name: found.lam for name, found in self._estimates.items()}
-
-    @property
-    def table(self) -> Table:
-        """Rows for both judges, only people and only the model, for each metric."""
-        rows = [
-            (name, *row)
-            for name, values in self._values.items()
-            for row in _rows(values, self._estimates[name], self.confidence_level, with_p=False)
-        ]
-        return Table(("metric", *_heads("mean", with_p=False)), tuple(rows))
+    mean: dict[str, float]
+    confidence_interval: dict[str, Interval]
+    standard_error: dict[str, float]
+    lam: dict[str, float]
 
     def _title(self) -> str:
         return f"Means by people and a model, {100 * self.confidence_level:g} % intervals"
@@ -430,7 +384,7 @@ class JudgedInterval(JudgedResult):
         return [self.table.fitted()]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class JudgedDifference(JudgedResult):
     """Difference of two systems by two judges, new less old, from `compare_judged`.
 
@@ -451,50 +405,13 @@ class JudgedDifference(JudgedResult):
     confidence_level : float
     """
 
-    @property
-    def metric(self) -> str:
-        """Name of the metric."""
-        return next(iter(self._values))
-
-    @cached_property
-    def _estimate(self) -> JudgedEstimate:
-        return estimate(self._values[self.metric], self.confidence_level)
-
-    @property
-    def difference(self) -> float:
-        """Mean difference, new less old."""
-        return self._estimate.mean
-
-    @property
-    def confidence_interval(self) -> Interval:
-        """Interval of the difference."""
-        return self._estimate.interval
-
-    @property
-    def pvalue(self) -> float:
-        """P-value of the hypothesis that both systems are equally good."""
-        return self._estimate.pvalue
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of the difference."""
-        return self._estimate.standard_error
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom: queries that people judged, less one."""
-        return len(self._values[self.metric].human) - 1.0
-
-    @property
-    def lam(self) -> float:
-        """Weight of the model's values."""
-        return self._estimate.lam
-
-    @property
-    def table(self) -> Table:
-        """Rows for both judges, only people and only the model."""
-        rows = _rows(self._values[self.metric], self._estimate, self.confidence_level, with_p=True)
-        return Table(_heads("difference", with_p=True), tuple(rows))
+    metric: str
+    difference: float
+    confidence_interval: Interval
+    pvalue: float
+    standard_error: float
+    df: float
+    lam: float
 
     def _title(self) -> str:
         level = 100 * self.confidence_level
@@ -606,7 +523,17 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
         values[metric] = judged_values(aligned[0], aligned[1], (human, model), {"human": "model"}, "judged_interval")
         warned = warned or _warn_unless_random(aligned[0], aligned[1], display_name(metric))
     _warn_of_the_same_judge((human, model))
-    return JudgedInterval(float(confidence_level), values)
+    level = float(confidence_level)
+    estimates = {name: estimate(one, level) for name, one in values.items()}
+    rows = [(name, *row) for name, one in values.items() for row in _rows(one, estimates[name], level)]
+    return JudgedInterval(
+        confidence_level=level, table=Table(COLUMNS_OF_MEANS, tuple((*row[:6], *row[7:]) for row in rows)),
+        _judging=_notes_on(values),
+        mean={name: one.mean for name, one in estimates.items()},
+        confidence_interval={name: one.interval for name, one in estimates.items()},
+        standard_error={name: one.standard_error for name, one in estimates.items()},
+        lam={name: one.lam for name, one in estimates.items()},
+    )  # fmt: skip
 
 
 @named_arguments
@@ -692,4 +619,11 @@ def compare_judged(
     values = judged_values(aligned[0], aligned[1], (new[0], new[1]), systems, "compare_judged")
     _warn_unless_random(aligned[0], aligned[1], display_name(found.metric))
     _warn_of_the_same_judge((new[0], new[1]))
-    return JudgedDifference(float(confidence_level), {found.metric: values})
+    level = float(confidence_level)
+    both = estimate(values, level)
+    return JudgedDifference(
+        confidence_level=level, table=Table(COLUMNS_OF_DIFFERENCE, tuple(_rows(values, both, level))),
+        _judging=_notes_on({found.metric: values}), metric=found.metric, difference=both.mean,
+        confidence_interval=both.interval, pvalue=both.pvalue, standard_error=both.standard_error,
+        df=len(values.human) - 1.0, lam=both.lam,
+    )  # fmt: skip

@@ -429,10 +429,6 @@ class PairedTest(TableReport, PairedTestParts):
         check_arguments("minimal_detectable_difference", power=power, alpha=alpha)
         return detectable(self.standard_error, self.df, power, alpha, self.alternative)
 
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
     def _title(self) -> str:
         test, correction = f"test {self.test!r}", f"correction {self.correction!r}"
         first, *others = self._pair_rows

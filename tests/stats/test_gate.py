@@ -517,7 +517,7 @@ def test_a_margin_as_large_as_the_range():
 
 
 def test_values_that_are_not_results():
-    with pytest.raises(TypeError, match=r"two results of evaluate\. .*from_values\(qid.*Got list for 'old'"):
+    with pytest.raises(TypeError, match=r"no_worse takes results of evaluate\. .*from_values\(qid.*Got list for 'old'"):
         no_worse(new=ranked(np.arange(24)), old=[0.1, 0.2], margin=0.1)
 
 

@@ -206,7 +206,7 @@ REFUSED = {
     "another metric": (of_labels([1, 0], n=5, metrics="mrr"), {}, "same metrics. Got 'mrr' only in human"),
     "other keywords": (of_labels([1, 0], n=5, min_relevance=2), {}, "computed alike. Got 'map' with other keywords"),
     "a pooled mean": (of_labels([1, 0], n=5, metrics={"map": "p@1"}, average="micro"), {}, "alike|means"),
-    "values": ([0.1, 0.2], {}, r"takes results of evaluate\. .*Got list for human"),
+    "values": ([0.1, 0.2], {}, r"takes results of evaluate\. .*Got list for .human."),
     "a level in percent": (of_labels([1, 0], n=5), {"confidence_level": 95}, "'confidence_level' parameter of judged"),
 }  # fmt: skip
 
