@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES
 from sklearn_rank._comparison.verdict import SHOWN_BELOW, SystemOutcome, outcomes_of
 from sklearn_rank._evaluation.page import (
     add_lists,
@@ -27,12 +28,6 @@ DOTS = (
     "Dots are differences from the baseline, lines their intervals; right is better. Filled: the corrected p-value is "
     "below 0.05."
 )
-TEST_WORDS = {
-    "t": "paired t-test", "wilcoxon": "Wilcoxon's test", "sign": "sign test", "randomization": "randomization test",
-    "bootstrap": "bootstrap test", "welch": "Welch's t-test", "mannwhitney": "Mann-Whitney test",
-    "permutation": "permutation test",
-}  # fmt: skip
-CORRECTION_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg"}
 
 
 def content_of_comparison(comparison: Any, options: Options) -> Content:
@@ -55,9 +50,9 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
                                                     if metrics[0] in r.judged])  # fmt: skip
     if any(tests.values()):
         corrected = (
-            f"corrected by {CORRECTION_WORDS[comparison.correction]}" if several and comparison.correction else ""
+            f"corrected by {CORRECTION_NAMES[comparison.correction]}" if several and comparison.correction else ""
         )
-        facts.append((TEST_WORDS[comparison.test], corrected))
+        facts.append((TEST_NAMES[comparison.test], corrected))
     of_systems = enumerate(comparison.results.values())
     values = {(i, j): result.per_query[m] for i, result in of_systems for j, m in enumerate(metrics)}
     summary = comparison.summary(full=True)

@@ -89,10 +89,6 @@ class MetricRequest(Protocol):
         """Whether the higher value is the better one."""
 
     @property
-    def needs_all_documents(self) -> bool:
-        """Whether the metric needs a row for every document."""
-
-    @property
     def averages_ratios(self) -> bool:
         """Whether its mean is the plain mean of the ratios of all queries."""
 
