@@ -91,24 +91,7 @@ def _in_order(result: Any, order: Index, expected: Any) -> Any:
     """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
     if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
-    of_queries: dict[str, Any] = {
-        "n_documents": result._kept_data.known_documents, "label_fingerprints": result.label_fingerprints,
-        "weight": result.weight, "clusters": result.clusters,
-    }  # fmt: skip
-    moved = type(result).from_values(
-        result.qid[order],
-        {metric: result.per_query[metric][order] for metric in expected.meaning},
-        undefined={metric: undefined[order] for metric, undefined in result._undefined.items()},
-        means=result.mean(), meaning=result.meaning, average=result.average,
-        greater_is_better=result.greater_is_better, is_binary=result.is_binary,
-        by={name: x[order] for name, x in result.attributes.items()},
-        **{name: None if values is None else values[order] for name, values in of_queries.items()},
-    )  # fmt: skip
-    judged = {metric: result.judged[metric][order] for metric in expected.meaning if metric in result.judged}
-    settled = {metric: result.settled[metric][order] for metric in expected.meaning if metric in result.settled}
-    return with_counts(
-        moved, known_judged=judged, judges_both=result.judges_both, known_settled=settled, run_means=result.run_means
-    )
+    return with_counts(result._of_queries(order, expected.meaning), run_means=result.run_means)
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

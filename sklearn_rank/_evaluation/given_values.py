@@ -76,6 +76,8 @@ class GivenValues(ReadOnlyArrays):
     def take(self, rows: Any, name: str, weight: Array | None) -> GivenValues:
         """Values of the queries at some positions; a pooled or geometric mean cannot be taken again."""
         values = self.of_queries[rows]
+        if len(values) == len(self.of_queries):
+            return replace(self, of_queries=values, undefined=self.undefined[rows])
         if self.average_kind != "macro":
             raise ValueError(
                 f"A {self.average_kind} mean of some queries needs the data, which this result does not keep. Call "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
 from zlib import crc32
@@ -132,6 +132,9 @@ class EvaluationParts(Protocol):
     @property
     def _cut_at(self) -> int | None:
         """Number of documents at which lists are cut; None if they are not, or it is unknown."""
+
+    def _of_queries(self, rows: Any, metrics: Collection[str]) -> Any:
+        """The result of the queries at some positions, with what is known of their data."""
 
     def _skewed(self) -> list[str]:
         """Metrics whose interval may not keep its level."""
@@ -402,10 +405,10 @@ class DataCounts(ReadOnlyArrays):
         return self.known_documents
 
 
-def counts_of_rows(result: Any, rows: Any) -> DataCounts:
+def counts_of_rows(result: Any, rows: Any, metrics: Collection[str]) -> DataCounts:
     """What is known of the data of an evaluation, for some of its queries."""
     documents, sums = result._kept_data.known_documents, result.label_fingerprints
-    judged, settled = ({n: x[rows] for n, x in known.items()} for known in (result.judged, result.settled))
+    judged, settled = ({n: of[n][rows] for n in metrics if n in of} for of in (result.judged, result.settled))
     documents, sums = (None if x is None else x[rows] for x in (documents, sums))
     return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
@@ -408,8 +408,10 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays, 
         >>> result.subset(["b"]).mean()
         {'mrr': 1.0}
         """
-        rows = subset_rows(qids, self.qid)
-        return replace(self._taken(rows, [*self._metric_values]), _kept_data=counts_of_rows(self, rows))
+        return self._of_queries(subset_rows(qids, self.qid), self._metric_values)
+
+    def _of_queries(self, rows: Any, metrics: Collection[str]) -> Self:
+        return replace(self._taken(rows, metrics), _kept_data=counts_of_rows(self, rows, metrics))
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
         """Values of metrics for the queries at some positions, without information on the data."""
