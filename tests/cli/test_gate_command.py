@@ -34,6 +34,7 @@ def files(tmp_path_factory):
     for name, x in scores.items():
         lines = [f"q{i} Q0 d{j} 1 {x[i, j]:.6f} t" for i in range(N) for j in range(8)]
         (folder / name).write_text("\n".join(lines) + "\n")
+    (folder / "short").write_text("\n".join(lines[:-8]) + "\n")
     table = [f"q{i},{grades[i, j]},{old[i, j]:.6f},{scores['same'][i, j]:.6f}" for i in range(N) for j in range(8)]
     (folder / "table.csv").write_text("\n".join(["qid,label,old,score", *table]) + "\n")
     return folder
@@ -179,6 +180,11 @@ def test_columns_of_a_table(cli):
         ((*SAME, "--margin", "mrr=0.1"), "--margin must name a metric of -m: ndcg@10. Got 'mrr'"),
         ((*SAME, "--margin", "0.3"), "once for each metric. Got '0.3'"),
         ((*SAME[:-1], "ndcg@10=0.1", "-m", "ndcg@10", "-m", "map"), "one number for all. Got none for map"),
+        (
+            ("qrels", "short", *SAME[2:], "--missing-from-run", "drop"),
+            "gate needs the same queries in all systems. Without --missing-from-run drop they count as 0. "
+            f"Got 1 missing, the first 'q{N - 1}' in 'new'",
+        ),
         ((*SAME[:-1], "2"), "A margin is in units of the metric"),
         ((*SAME, "--alpha", "5"), "--alpha must be a number"),
         ((*SAME, "--undecided", "maybe"), "invalid choice"),
