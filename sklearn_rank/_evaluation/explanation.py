@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Grouping, concatenate_ranges
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
-from sklearn_rank._evaluation.kept_data import KeptData, RankedData, RowsOfQueries, judged_as_metric
+from sklearn_rank._evaluation.kept_data import RankedData, RowsOfQueries, judged_as_metric
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name
@@ -97,43 +97,19 @@ def _places(lists: Sides) -> tuple[Index, tuple[Index, Index], list[Any]]:
     return np.array(query, np.int64), (np.array(places[0], np.int64), np.array(places[1], np.int64)), ids
 
 
-class ExplainedResult(Protocol):
-    """A result of values query by query, which may keep its documents: an `Evaluation`."""
-
-    qid: NDArray[Any]
-    weight: Array | None
-    _kept_data: KeptData
-
-    @property
-    def per_query(self) -> dict[str, Array]:
-        """Values of each metric."""
-
-    @property
-    def average(self) -> dict[str, str]:
-        """Kind of the mean of each metric."""
-
-    @property
-    def greater_is_better(self) -> dict[str, bool]:
-        """Whether the greater value of each metric is better."""
-
-    @property
-    def _specs(self) -> dict[str, MetricSpec]:
-        """Metrics that can be computed again."""
-
-
 class Source(NamedTuple):
     """What a comparison of two systems by one metric can be explained from."""
 
     names: tuple[str, str]
-    results: tuple[ExplainedResult, ExplainedResult]
+    results: tuple[Any, Any]
     spec: MetricSpec
     metric: str
 
     @property
     def data(self) -> tuple[RankedData, RankedData]:
         """The data of both."""
-        old, new = (cast("RankedData", result._kept_data.ranked) for result in self.results)
-        return old, new
+        old, new = self.results
+        return old._kept_data.ranked, new._kept_data.ranked
 
     def lists(self, numbers: Index) -> Sides:
         """Rows of some queries in both systems."""
