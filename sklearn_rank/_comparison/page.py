@@ -14,12 +14,21 @@ from sklearn_rank._evaluation.page import (
     content_of,
     depth_of_lists,
     facts_of,
-    made_of,
     query_attributes,
 )
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, Segment, SegmentsOfPage
-from sklearn_rank._report.text import Parts, between, listed, number, p_in_words, sign_of
+from sklearn_rank._report.content import (
+    Content,
+    Difference,
+    Mean,
+    Means,
+    Options,
+    Segment,
+    SegmentsOfPage,
+    instead_of,
+    made_of,
+)
+from sklearn_rank._report.text import Parts, between, listed, number, p_in_words
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._paired_test import PairedTest, PairRow
@@ -63,10 +72,9 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
         means=_means(summary, metrics, up, tests, baseline, systems), level="95 %", dots=DOTS, systems=systems,
         baseline=baseline,
         shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
-        depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(),
-        values=values,
-        attributes=query_attributes(first), made=made_of(first, options.code), text=options.text,
-        query_text=options.query_text,
+        depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(), values=values,
+        attributes=query_attributes(first), text=options.text, query_text=options.query_text,
+        made=made_of([(display_name(m), text) for m, text in first.meaning.items()], first, options.code),
     )  # fmt: skip
     if tests[metrics[0]] is not None:
         content.segments = [_segments(comparison, by, several=several) for by in first.attributes]
@@ -98,20 +106,12 @@ def _lead(
         alone = "Each system is tested against the baseline; systems are not tested against each other."
         return [_against(of_first, old, outcomes[first]), [("", alone)]]
     row = test._pair_rows[0]
-    lead: Parts = [("", f"{name} is {number(of_first[new])} instead of {number(of_first[old])}: ")]
-    found = outcomes[first][new]
-    lead += [(sign_of(found.gain) if found.is_shown else "", number(row.difference, signed=True)), ("", _sure(row))]
-    more = _others(outcomes, others, new, found)
-    return [lead, *([[("", more)]] if more else [])]
-
-
-def _sure(row: PairRow) -> str:
-    """Interval and p-value of a difference, and the numbers of queries won and lost."""
     known = [f"95 % interval {between(*row.ends, signed=True)}"] if row.ends[0] is not None else []
     known += filter(None, [p_in_words(row.corrected_pvalue)])
-    counted = f" It is better on {row.won:,} queries, worse on {row.lost:,}" if row.won is not None else ""
-    tied = f", equal on {row.tied:,}" if row.tied else ""
-    return f" ({', '.join(known)})." + (f"{counted}{tied}." if counted else "")
+    found = outcomes[first][new]
+    lead = instead_of(name, of_first[old], of_first[new], difference_of(row), found.gain, ", ".join(known))
+    more = _others(outcomes, others, new, found)
+    return [lead, *([[("", more)]] if more else [])]
 
 
 def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:

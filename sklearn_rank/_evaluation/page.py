@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -27,13 +26,13 @@ from sklearn_rank._report.content import (
     Options,
     Segment,
     SegmentsOfPage,
+    made_of,
 )
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._report.text import Parts, listed, number, p_in_words, sign_of, without_last_zeros
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
-from sklearn_rank._version import __version__
 
 MOST_DOCUMENTS = 100
 """Documents of a query that are kept: the largest contributions, then the first ranks."""
@@ -91,7 +90,8 @@ def content_of(result: Any, options: Options) -> Content:
         greater_is_better=[result.greater_is_better[metric] for metric in metrics], depth=depth_of_lists(result, first),
         ids=result.qid.tolist(), values={(0, i): result.per_query[m] for i, m in enumerate(metrics)},
         attributes=query_attributes(result), segments=[_segments(result, by, first) for by in result.attributes],
-        made=made_of(result, options.code), text=options.text, query_text=options.query_text,
+        made=made_of([(display_name(m), text) for m, text in result.meaning.items()], result, options.code),
+        text=options.text, query_text=options.query_text,
     )  # fmt: skip
     add_lists(content, result, {0: result}, None, first, options)
     return content
@@ -138,15 +138,6 @@ def query_attributes(result: Any) -> list[Attribute]:
         of_query = np.array([codes.setdefault(value, len(codes)) for value in values.tolist()], np.int64)
         made.append(Attribute(name, [*codes], of_query))
     return made
-
-
-def made_of(result: Any, code: str | None) -> list[tuple[str, str]]:
-    """How numbers were made: meanings of metrics, fingerprint of the labels, version, and the code."""
-    made = [(f"Meaning of {display_name(name)}", meaning) for name, meaning in result.meaning.items()]
-    if result.label_fingerprints is not None:
-        made.append(("Fingerprint of the labels", f"{crc32(result.label_fingerprints.tobytes()):08x}"))
-    made.append(("Version", f"sklearn_rank {__version__}"))
-    return [*made, *([("How to repeat", code)] if code else [])]
 
 
 def depth_of_lists(result: Any, metric: str) -> int:

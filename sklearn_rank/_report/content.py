@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from numpy.typing import NDArray
 
-from sklearn_rank._report.text import Parts
+from sklearn_rank._report.text import Parts, number, sign_of
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._version import __version__
 
 
 class Difference(NamedTuple):
@@ -170,3 +172,23 @@ class Content:
         values = self.values[system, metric]
         difference = values if self.baseline is None else values - self.values[self.baseline, metric]
         return difference if self.greater_is_better[metric] else 0.0 - difference
+
+
+def made_of(meanings: Iterable[tuple[str, str]], result: Any, code: str | None) -> list[tuple[str, str]]:
+    """How numbers were made: names and meanings of metrics, fingerprint of the labels, version, and the code."""
+    made = [(f"Meaning of {name}", meaning) for name, meaning in meanings if meaning]
+    if result.label_fingerprints is not None:
+        made.append(("Fingerprint of the labels", f"{crc32(result.label_fingerprints.tobytes()):08x}"))
+    made.append(("Version", f"sklearn_rank {__version__}"))
+    return [*made, *([("How to repeat", code)] if code else [])]
+
+
+def instead_of(metric: str, old: float, new: float, found: Difference, gain: float, known: str) -> Parts:
+    """The means of two systems, their difference, its interval (`known`), and the queries that differ."""
+    counted = "" if found.won is None else f" It is better on {found.won:,} queries, worse on {found.lost:,}"
+    tied = f", equal on {found.tied:,}" if found.tied else ""
+    return [
+        ("", f"{metric} is {number(new)} instead of {number(old)}: "),
+        (sign_of(gain) if found.is_shown else "", number(found.difference, signed=True)),
+        ("", f" ({known}).{counted}{tied}{'.' if counted else ''}"),
+    ]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._report.content import Content, Difference, Mean, Means, Options
+from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._report.text import Parts, between, number, sign_of
-from sklearn_rank._version import __version__
+from sklearn_rank._report.text import between
 
 
 def content_of_gate(
@@ -36,15 +34,21 @@ def content_of_gate(
             for name, mean, against in zip(systems, of_means, (None, found), strict=True)
         ]
         means.append(Means(display_name(metric), pair.greater_is_better, rows, (gate.margin or {}).get(metric)))
+    meanings = [(display_name(name), pair.meaning) for name, pair in pairs.items()]
+    test, (of_old, of_new) = tests[metrics[0]], means[0].rows
+    assert of_new.against is not None
+    bounds = f"bounds {between(test.low, test.high, signed=True)}"
+    lead = instead_of(means[0].metric, of_old.mean, of_new.mean, of_new.against, first.estimate.mean, bounds)
     heading, _, rest = gate.verdict.partition(": ")
     content = Content(
         kind="Gate: is the new system no worse than the old one?", heading=[("", heading)],
-        lead=[[("", rest[:1].upper() + rest[1:])], _lead(gate, metrics[0], means[0])],
+        lead=[[("", rest[:1].upper() + rest[1:])], lead],
         facts=[(f"{len(ids):,}", "queries"), (f"{len(metrics)}", "metric" if len(metrics) == 1 else "metrics"),
                (f"{100 * (1 - gate.alpha):g} %", "level of the bounds")],
         notes=gate._notes(), choices=gate._footer(), means=means, level="", systems=systems, baseline=0, shown=1,
         metrics=[*map(display_name, metrics)], greater_is_better=[one.greater_is_better for one in means], depth=0,
-        ids=ids, values=values, made=_made(pairs, results, options), text=options.text, query_text=options.query_text,
+        ids=ids, values=values, made=made_of(meanings, results[0], options.code),
+        text=options.text, query_text=options.query_text,
         dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
         + (" The dashed line is the margin." if gate.margin is not None else ""),
     )  # fmt: skip
@@ -52,28 +56,3 @@ def content_of_gate(
     if isinstance(new, HasPage):
         new._add_lists(content, old, metrics[0], options)
     return content
-
-
-def _lead(gate: Any, metric: str, means: Means) -> Parts:
-    """The means and the difference by the first metric."""
-    (old, new), found = means.rows, means.rows[1].against
-    if found is None or found.difference is None:
-        return []
-    gain = found.difference if means.greater_is_better else -found.difference
-    bounds = between(found.low, found.high, signed=True)
-    counts = f" New is better on {found.won:,} queries, worse on {found.lost:,}."
-    return [
-        ("", f"{means.metric} is {number(new.mean)} instead of {number(old.mean)}: "),
-        (sign_of(gain) if found.is_shown else "", number(found.difference, signed=True)),
-        ("", f" (bounds {bounds}).{counts}"),
-    ]
-
-
-def _made(pairs: Mapping[str, Any], results: tuple[Any, Any], options: Options) -> list[tuple[str, str]]:
-    """Origin of the page."""
-    made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in pairs.items() if pair.meaning]
-    fingerprints = getattr(results[0], "label_fingerprints", None)
-    if fingerprints is not None:
-        made.append(("Fingerprint of the labels", f"{crc32(np.asarray(fingerprints).tobytes()):08x}"))
-    made.append(("Version", f"sklearn_rank {__version__}"))
-    return [*made, *([("How to repeat", options.code)] if options.code else [])]
