@@ -42,15 +42,8 @@ from sklearn_rank.stats._noninferiority import (
 )
 from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
-from sklearn_rank.stats._verdict import (
-    IS_WORSE,
-    NO_LOSS_SHOWN,
-    NO_WORSE,
-    UNDECIDED,
-    MetricOutcome,
-    gate_verdict,
-    joint_decision,
-)
+
+NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided", "no loss shown"
 
 CHANCE = 0.8
 """Probability that the number of queries in the note of an undecided gate decides."""
@@ -283,7 +276,10 @@ class GateResult(TableReport, HasPage):
     @property
     def decision(self) -> str:
         """The decision by all metrics: "no worse", "worse", "undecided", or "no loss shown" without a margin."""
-        return joint_decision(self.decisions.values())
+        decided = {*self.decisions.values()}
+        if IS_WORSE in decided:
+            return IS_WORSE
+        return decided.pop() if len(decided) == 1 else UNDECIDED
 
     def __bool__(self) -> bool:
         """Whether the gate passes: the new system is no worse, or without a margin no loss is shown."""
@@ -297,26 +293,57 @@ class GateResult(TableReport, HasPage):
     @property
     def verdict(self) -> str:
         """The decision and its reason in one sentence."""
+        decision, alpha = self.decision, self.alpha
         nothing = [pair.nothing for pair in self._pairs.values() if pair.nothing]
-        if nothing and self.decision == UNDECIDED:
+        if nothing and decision == UNDECIDED:
             return f"Undecided: {nothing[0]}"
-        n_queries = max(len(pair.qid) for pair in self._pairs.values())
-        return gate_verdict(self._outcomes, self.alpha, n_identical=n_queries if self._lists.n_changed == 0 else None)
+        if self._lists.n_changed == 0:
+            head = "No worse" if decision == NO_WORSE else "No loss is shown"
+            n_queries = max(len(pair.qid) for pair in self._pairs.values())
+            return (
+                f"{head}: the lists are identical on all {n_queries} queries, so nothing was changed here. This is not "
+                "a test: other queries may differ."
+            )
+        if decision == NO_LOSS_SHOWN:
+            return self._no_loss_shown()
+        if decision == NO_WORSE:
+            return f"No worse: new does not lose more than the margin, alpha={alpha:g}"
+        if decision == IS_WORSE:
+            losing = ", ".join(name for name, of_metric in self.decisions.items() if of_metric == IS_WORSE)
+            more = "" if self.margin is None else " more than the margin"
+            return f"Worse: new loses{more} in {losing}, alpha={alpha:g}"
+        undecided = {name: n for name, n in self.n_least.items() if self.decisions[name] == UNDECIDED}
+        if too_few := [name for name, n in undecided.items() if len(self._pairs[name].qid) < n]:
+            return f"Undecided: {self._needs(max(too_few, key=undecided.__getitem__))}"
+        return f"Undecided: new may or may not lose more than the margin, alpha={alpha:g}"
 
-    @cached_property
-    def _outcomes(self) -> list[MetricOutcome]:
-        """Outcome of each metric, for the verdict."""
-        outcomes = []
-        for name, pair in self._pairs.items():
-            test, (won, lost) = self._tests[name], (int((pair.gain > 0).sum()), int((pair.gain < 0).sum()))
-            loss = -test.low if pair.greater_is_better else test.high
-            outcomes.append(
-                MetricOutcome(
-                    name, test.decision, len(pair.qid), self.difference[name], won, lost, loss, self._margin(name),
-                    self.n_least.get(name), self.smallest_margin[name],
-                )
-            )  # fmt: skip
-        return outcomes
+    def _needs(self, metric: str) -> str:
+        """Number of queries that a metric needs, and the smallest margin that these queries can show."""
+        where, smallest = f" in {metric}" if len(self._pairs) > 1 else "", self.smallest_margin[metric]
+        can = f"; {rounded_up(smallest)} can be shown" if math.isfinite(smallest) else ""
+        return (
+            f"{len(self._pairs[metric].qid)} queries cannot show a margin of {self._margin(metric):g}{where}: "
+            f"{self.n_least[metric]} are the least if nothing differs{can}."
+        )
+
+    def _no_loss_shown(self) -> str:
+        """Sentence if no loss is shown: the differences, and the losses that are not ruled out."""
+        n_queries = {len(pair.qid) for pair in self._pairs.values()}
+        several, where = len(self._pairs) > 1, f" on {n_queries.pop()} queries" if len(n_queries) == 1 else ""
+        parts, losses = [], []
+        for metric, pair in self._pairs.items():
+            loss = -self.low[metric] if pair.greater_is_better else self.high[metric]
+            queries = "" if where else f" on {len(pair.qid)} queries"
+            name, inside = (f"{metric} ", f" in {metric}") if several else ("", "")
+            won, lost = (pair.gain > 0).sum(), (pair.gain < 0).sum()
+            parts.append(f"{name}{self.difference[metric]:+.4f}{queries} ({won} won, {lost} lost)")
+            if loss > 0:
+                losses.append(f"about {loss:.2g}{inside}")
+        left = f"Losses are ruled out, alpha={self.alpha:g}."
+        if losses:
+            *most, last = losses
+            left = f"Losses up to {' and '.join(filter(None, [', '.join(most), last]))} cannot be ruled out."
+        return f"No loss is shown{where}: {', '.join(parts)}. {left}"
 
     @property
     def difference(self) -> dict[str, float]:
@@ -552,6 +579,12 @@ class GateResult(TableReport, HasPage):
         from sklearn_rank.stats._gate_page import content_of_gate  # the page is rarely made
 
         return content_of_gate(self, self._pairs, self._tests, self._results, options)
+
+
+def rounded_up(x: float) -> str:
+    """A positive number, rounded up to two digits."""
+    step = 10.0 ** (math.floor(math.log10(x)) - 1)
+    return f"{math.ceil(round(x / step, 9)) * step:.2g}"
 
 
 PASSES = "no worse if"
