@@ -56,58 +56,6 @@ class RowsOfQueries(NamedTuple):
     has_ids: bool
 
 
-class KeptData(Protocol):
-    """What a result knows of its data: all of it in `RankedData`, or counts in `DataCounts`."""
-
-    @property
-    def ranked(self) -> RankedData | None:
-        """The data, if they can be ranked again."""
-
-    @property
-    def keeps_documents(self) -> bool:
-        """Whether the documents are kept, and known by id, row or column."""
-
-    @property
-    def n_documents(self) -> Index:
-        """Number of documents of each query; an error if it is unknown."""
-
-    @property
-    def known_documents(self) -> Index | None:
-        """Number of documents of each query; None if unknown."""
-
-    @property
-    def label_fingerprints(self) -> Fingerprints | None:
-        """Fingerprint of the labels of each query; None if unknown."""
-
-    @property
-    def ranking_fingerprints(self) -> Fingerprints | None:
-        """Fingerprint of the ranked list of each query; None if unknown."""
-
-    @property
-    def judges_both(self) -> bool:
-        """Whether some of the judged documents are known to be not relevant."""
-
-    @property
-    def cut_at(self) -> int | None:
-        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
-
-    @property
-    def run_means(self) -> RunMeans:
-        """Mean of each run by metric, if the result is of several runs of one system."""
-
-    def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
-        """What the data show that the values do not."""
-
-    def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
-        """Queries whose judgments alone fix the value of a metric, as far as that is known."""
-
-    def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:
-        """Share of the documents of each query that are judged, down to the cutoff of each metric; {} if unknown."""
-
-    def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> References:
-        """Values of metrics in other orders of the documents that have a rank."""
-
-
 class EvaluationParts(Protocol):
     """Private parts of an evaluation that other modules of this library read."""
 
@@ -403,6 +351,10 @@ class DataCounts(ReadOnlyArrays):
         if self.known_documents is None:
             raise ValueError("The number of documents is known if it was given: use from_values(..., n_documents=...).")
         return self.known_documents
+
+
+KeptData = RankedData | DataCounts
+"""What a result knows of its data: all of it, or counts."""
 
 
 def counts_of_rows(result: Any, rows: Any, metrics: Collection[str]) -> DataCounts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from sklearn_rank._utils.table import (
     shorten_values,
     with_interval,
 )
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Index
 from sklearn_rank._utils.warning import collected_warnings
 
 SegmentsBy = str | Sequence[str] | AttributesLike
@@ -37,32 +37,6 @@ SEGMENT_COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
 
 MACRO_COLUMNS = ("segments", "queries", "mean", "low", "high", "standard error", "df")
 """Columns of the mean over segments."""
-
-
-class PerQueryResult(Protocol):
-    """The members of a result that are read here."""
-
-    @property
-    def qid(self) -> NDArray[Any]:
-        """Query ids."""
-
-    @property
-    def attributes(self) -> Mapping[str, NDArray[Any]]:
-        """Attributes of each query, by name."""
-
-    @property
-    def per_query(self) -> Mapping[str, Array]:
-        """Value of each metric for each query."""
-
-    @property
-    def n_undefined(self) -> Mapping[str, int]:
-        """Number of queries without a defined value of a metric."""
-
-    def mean(self) -> dict[str, float]:
-        """Mean of each metric."""
-
-    def confidence_interval(self, confidence_level: float) -> dict[str, tuple[float, float]]:
-        """Interval of each mean."""
 
 
 class Partition(NamedTuple):
@@ -79,7 +53,7 @@ class Partition(NamedTuple):
         return zip(self.values, np.split(order, ends), strict=True)
 
 
-def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequence[str]) -> Partition:
+def partition(result: Any, by: Any, function_name: str, columns: Sequence[str]) -> Partition:
     """Segments of the queries of a result by attributes that it has, or that are given per query."""
     attributes = _attributes(result, by, function_name)
     if taken := [name for name in attributes if name in columns]:
@@ -93,7 +67,7 @@ def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequ
     return Partition(tuple(attributes), values, segment.ravel())
 
 
-def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[str, NDArray[Any]]:
+def _attributes(result: Any, by: Any, function_name: str) -> Mapping[str, NDArray[Any]]:
     known = result.attributes
     if by is None and known:
         return known
@@ -277,7 +251,7 @@ class Segments(TableReport):
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
 
 
-def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tuple[Any, ...]]:
+def numbers_of(result: Any, confidence_level: float) -> dict[str, tuple[Any, ...]]:
     """Number of queries, mean, interval and undefined queries of each metric."""
     # A metric that is undefined for all queries of a segment warns.
     with collected_warnings():
