@@ -149,7 +149,8 @@ def compare_runs(options: argparse.Namespace) -> None:
     from sklearn_rank.stats import compare_all
 
     metrics = requested_metrics(options)
-    of_runs = _at_least_two(options, metrics, "compare")
+    of_runs = results_with_baseline(options, metrics)
+    _refuse_a_single_run(of_runs, "compare")
     if options.baseline is not None:
         options.baseline = short_names(options, of_runs)[options.baseline]
     of_runs = _with_short_names(options, of_runs)
@@ -245,7 +246,7 @@ def plot(options: argparse.Namespace) -> None:
     except ImportError as error:
         raise ImportError('A picture needs matplotlib: pip install "sklearn-rank[plot]".') from error
     matplotlib.use("agg")
-    figure = PICTURES[options.kind](options, metrics[0]).figure
+    figure = picture(options, metrics[0]).figure
     with replacing(output) as file:
         figure.savefig(file, format=os.path.splitext(output)[1][1:], dpi=DOTS_PER_INCH)
 
@@ -262,54 +263,33 @@ def _with_format(output: str) -> str:
     return f"{output}.png"
 
 
-def _distribution(options: argparse.Namespace, metric: str) -> Any:
-    from sklearn_rank.display import DistributionDisplay
-
-    return DistributionDisplay.from_results(results(options, [metric]), metric).ax_
-
-
-def _cutoff(options: argparse.Namespace, metric: str) -> Any:
-    from sklearn_rank.display import CutoffDisplay
-
-    if options.max_k < 1:
-        raise ValueError(f"--max-k must be 1 or more. Got {options.max_k}.")
-    bare = metric.partition("@")[0]
-    names = [f"{bare}@{k}" for k in range(1, options.max_k + 1)]
-    return CutoffDisplay.from_results(results(options, names), bare).ax_
-
-
-def _difference(options: argparse.Namespace, metric: str) -> Any:
-    from sklearn_rank.display import DifferenceDisplay
-
-    of_runs = _at_least_two(options, [metric], "This picture")
-    return DifferenceDisplay.from_results(of_runs, metric, baseline=options.baseline).ax_
-
-
-def _critical(options: argparse.Namespace, metric: str) -> Any:
-    from sklearn_rank.display import CriticalDifferenceDisplay
-
-    of_runs = _at_least_two(options, [metric], "This picture")
-    return CriticalDifferenceDisplay.from_results(of_runs, metric, baseline=options.baseline).ax_
-
-
-def _at_least_two(options: argparse.Namespace, metrics: list[str], what: str) -> dict[str, Evaluation]:
-    of_runs = results_with_baseline(options, metrics)
-    if len(of_runs) < 2:
-        raise ValueError(f"{what} needs at least two runs, or one and --baseline. Got {', '.join(of_runs)}.")
-    return of_runs
-
-
-def _topics(options: argparse.Namespace, metric: str) -> Any:
-    from sklearn_rank.display import TopicsDisplay
-
-    of_runs = results_with_baseline(options, [metric])
-    return TopicsDisplay.from_results(of_runs, metric, baseline=options.baseline).ax_
-
-
 PICTURES = {
-    "distribution": _distribution, "cutoff": _cutoff, "difference": _difference, "critical": _critical,
-    "topics": _topics,
+    "distribution": "DistributionDisplay", "cutoff": "CutoffDisplay", "difference": "DifferenceDisplay",
+    "critical": "CriticalDifferenceDisplay", "topics": "TopicsDisplay",
 }  # fmt: skip
-"""Pictures by name."""
+"""Displays by the name of the picture."""
 WITH_BASELINE = ("difference", "critical", "topics")
 """Pictures that have a baseline."""
+
+
+def picture(options: argparse.Namespace, metric: str) -> Any:
+    """Axes of a picture of a metric."""
+    from sklearn_rank import display
+
+    kind, names = getattr(display, PICTURES[options.kind]), [metric]
+    if options.kind in WITH_BASELINE:
+        of_runs = results_with_baseline(options, names)
+        if options.kind != "topics":
+            _refuse_a_single_run(of_runs, "This picture")
+        return kind.from_results(of_runs, metric, baseline=options.baseline).ax_
+    if options.kind == "cutoff":
+        if options.max_k < 1:
+            raise ValueError(f"--max-k must be 1 or more. Got {options.max_k}.")
+        metric = metric.partition("@")[0]
+        names = [f"{metric}@{k}" for k in range(1, options.max_k + 1)]
+    return kind.from_results(results(options, names), metric).ax_
+
+
+def _refuse_a_single_run(of_runs: Mapping[str, Evaluation], what: str) -> None:
+    if len(of_runs) < 2:
+        raise ValueError(f"{what} needs at least two runs, or one and --baseline. Got {', '.join(of_runs)}.")

@@ -136,7 +136,7 @@ def test_a_difference_is_system_minus_baseline(baseline, metric, data, compariso
     options = arguments.parser().parse_args(
         ["plot", "qrels", *SYSTEMS, *named(baseline), "--kind", "difference", "-m", metric, "-o", "x.png"]
     )
-    rows = commands.PICTURES["difference"](options, metric).containers
+    rows = commands.picture(options, metric).containers
     means = {bar.get_label(): bar[0].get_xdata()[0] for bar in rows if hasattr(bar, "has_xerr")}
     assert means == expected
     for row in json.loads(
@@ -189,7 +189,7 @@ def test_two_systems_at_every_door(metric, comparison, printed):
     assert of_compare[metric][0]["difference"] == pytest.approx(expected)
     for more in (["old", "new"], ["new", "--baseline", "old"], ["new", "old", "--baseline", "old"]):
         words = ["plot", "qrels", *more, "--kind", "difference", "-m", metric, "-o", "x.png"]
-        axes = commands.PICTURES["difference"](arguments.parser().parse_args(words), metric)
+        axes = commands.picture(arguments.parser().parse_args(words), metric)
         (line,) = [line for line in axes.lines if line.get_linestyle() == "--"]
         assert line.get_ydata()[0] == pytest.approx(expected)
 

@@ -515,7 +515,7 @@ def test_plot_command(files, cli, kind):
 @pytest.mark.parametrize("more", [["run", "--baseline", "other"], ["run", "other", "--baseline", "other"]])
 def test_topics_are_sorted_by_the_baseline(files, cli, more):
     words = ["plot", "qrels", *more, "-m", "ndcg", "--kind", "topics", "-o", "x.png"]
-    axes = commands.PICTURES["topics"](arguments.parser().parse_args(words), "ndcg")
+    axes = commands.picture(arguments.parser().parse_args(words), "ndcg")
     ids = [label.get_text() for label in axes.get_xticklabels()]
     printed = json.loads(cli("evaluate", "qrels", "run", "other", "-m", "ndcg", "--per-query", "--format", "json")[0])
     drawn = {line.get_label(): dict(zip(ids, line.get_ydata().tolist(), strict=True)) for line in axes.lines}
