@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
-from sklearn_rank._report.content import Content, Options
+from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
 from sklearn_rank._report.has_page import HasPage
+from sklearn_rank._report.text import between
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
@@ -576,9 +578,47 @@ class GateResult(TableReport, HasPage):
         return [table.fitted() for table in self._tables()]
 
     def _content(self, options: Options) -> Content:
-        from sklearn_rank.stats._gate_page import content_of_gate  # the page is rarely made
+        metrics, first = [*self._pairs], next(iter(self._pairs.values()))
+        systems, ids = ["old", "new"], first.qid.tolist()
+        values, means = {}, []
+        for j, (metric, pair) in enumerate(self._pairs.items()):
+            for i, of_system in enumerate((pair.old, pair.new)):
+                known = dict(zip(pair.qid.tolist(), of_system.tolist(), strict=True))
+                values[i, j] = np.array([known.get(one, np.nan) for one in ids])
+            found, of_means = self._shown(metric), (pair.mean(pair.old), pair.mean(pair.new))
+            best = (max if pair.greater_is_better else min)(of_means)
+            rows = [
+                Mean(name, mean, None, None, against, mean == best)
+                for name, mean, against in zip(systems, of_means, (None, found), strict=True)
+            ]
+            means.append(Means(display_name(metric), pair.greater_is_better, rows, self._margin(metric)))
+        found, (of_old, of_new) = self._shown(metrics[0]), means[0].rows
+        bounds = f"bounds {between(found.low, found.high, signed=True)}"
+        heading, _, rest = self.verdict.partition(": ")
+        old, new = self._results
+        content = Content(
+            kind="Gate: is the new system no worse than the old one?", heading=[("", heading)],
+            lead=[[("", rest[:1].upper() + rest[1:])],
+                  instead_of(means[0].metric, of_old.mean, of_new.mean, found, first.estimate.mean, bounds)],
+            facts=[(f"{len(ids):,}", "queries"), (f"{len(metrics)}", "metric" if len(metrics) == 1 else "metrics"),
+                   (f"{100 * (1 - self.alpha):g} %", "level of the bounds")],
+            notes=self._notes(), choices=self._footer(), means=means, level="", systems=systems, baseline=0, shown=1,
+            metrics=[*map(display_name, metrics)], greater_is_better=[one.greater_is_better for one in means], depth=0,
+            ids=ids, values=values, text=options.text, query_text=options.query_text,
+            made=made_of([(display_name(name), pair.meaning) for name, pair in self._pairs.items()], old, options.code),
+            dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
+            + (" The dashed line is the margin." if self.margin is not None else ""),
+        )  # fmt: skip
+        if isinstance(new, HasPage):
+            new._add_lists(content, old, metrics[0], options)
+        return content
 
-        return content_of_gate(self, self._pairs, self._tests, self._results, options)
+    def _shown(self, metric: str) -> Difference:
+        """Numbers of a metric for the page."""
+        test, gain = self._tests[metric], self._pairs[metric].gain
+        won, tied, lost = (int(one.sum()) for one in (gain > 0, gain == 0, gain < 0))
+        decided = test.decision in (NO_WORSE, IS_WORSE)
+        return Difference(self.difference[metric], test.low, test.high, test.pvalue, won, tied, lost, decided)
 
 
 def rounded_up(x: float) -> str:
