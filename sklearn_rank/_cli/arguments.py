@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands, explain, gate, report
+from sklearn_rank._cli import commands, gate
 from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
@@ -109,9 +109,9 @@ def parser() -> argparse.ArgumentParser:
     _add_format(sub)
 
     sub = add(
-        "report", report.write_report, "A page to look at: which run is better, where it loses, and the lists there."
+        "report", commands.write_report, "A page to look at: which run is better, where it loses, and the lists there."
     )
-    sub.epilog = report.REPORT_EPILOG
+    sub.epilog = commands.REPORT_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then a new run or several")
     for name, more, text in (
         ("--baseline", {"action": "append", "metavar": "OLD"}, f"the old run: {BASELINE} (default: the first run)"),
@@ -123,8 +123,8 @@ def parser() -> argparse.ArgumentParser:
     sub.set_defaults(largest_loss=[], alpha=0.05, replace_undefined_by=None)
     _add_page(sub)
 
-    sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
-    sub.epilog = explain.EXPLAIN_EPILOG
+    sub = add("explain", commands.explain, "Why two runs differ on a query: what each document adds to the difference.")
+    sub.epilog = commands.EXPLAIN_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then the new run")
     sub.add_argument(
         "--baseline", required=True, action="append", metavar="OLD", help="the old run; with --table its column"

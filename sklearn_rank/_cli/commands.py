@@ -9,16 +9,22 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sklearn_rank._cli.data import (
     attribute_of,
     is_count_measure,
+    old_and_new,
     requested_metrics,
     requested_names,
     results,
     results_with_baseline,
     short_names,
 )
+from sklearn_rank._cli.gate import EXIT_CODES, gate_of
 from sklearn_rank._cli.output import put, show, tell
+from sklearn_rank._cli.page import write_page
+from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
@@ -29,8 +35,10 @@ from sklearn_rank._misuse.check import Finding, collected_findings, report
 from sklearn_rank._misuse.entry_points import COMMAND
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._misuse.nothing import NOTHING_COMPARED
+from sklearn_rank._report.text import plain
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
+from sklearn_rank._utils.table import Table
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._paired_test import PairedTest
@@ -202,6 +210,90 @@ def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) ->
     counts = {metric: tested.counts for metric, tested in tests.items() if tested.counts is not None}
     note = choices_in_words({metric: tested.meaning for metric, tested in tests.items()}, counts)
     show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True, note=note)
+
+
+REPORT_EPILOG = (
+    "QRELS, NEW and OLD are files of TREC, also packed by gzip. Texts are lines 'id TAB text', or JSON with _id, title "
+    "and text, as in BEIR. Ids and texts stand in the page in clear. With --margin it has the exit codes of gate."
+)
+
+
+def write_report(options: argparse.Namespace) -> int:
+    """Write the page, and print its verdict; return the exit code."""
+    from sklearn_rank._entry_points.systems import compare_systems
+
+    metrics = requested_metrics(options)
+    if options.margin:
+        found = gate_of(options, metrics)
+        write_page(options, found, options.output)
+        put(found.verdict)
+        return EXIT_CODES[found.decision]
+    of_runs = results_with_baseline(options, metrics)
+    if len(of_runs) == 1:
+        (name,) = of_runs
+        content = write_page(options, of_runs[name], options.output, title=name)
+    else:
+        baseline = options.baseline or next(iter(of_runs))
+        content = write_page(options, compare_systems(of_runs, baseline=baseline, on_misuse="warn"), options.output)
+    put(plain(content.heading))
+    return 0
+
+
+EXPLAIN_EPILOG = (
+    "QRELS, NEW and OLD are files of TREC, also packed by gzip; '-' is the standard input. With --table they "
+    "are columns of a file: --y-score NEW --baseline OLD."
+)
+
+
+def explain(options: argparse.Namespace) -> None:
+    """Print the documents of a query with their contributions to the difference, or the documents to judge."""
+    metrics = requested_metrics(options)
+    if len(metrics) != 1:
+        raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
+    # This import loads scipy.stats.
+    from sklearn_rank._evaluation.alignment import align_results
+
+    aligned = align_results(old_and_new(options, metrics, "explain"), "explain")
+    old, new = aligned
+    source = source_of(aligned, (old, new), metrics[0])
+    if options.to_judge is not None and options.query is None:
+        _show_documents(documents_to_judge(source, options.to_judge), options.format)
+        return
+    explanation = explanation_of(source, _query(source, options.query))
+    if options.to_judge is not None:
+        _show_documents(explanation.to_judge(options.to_judge), options.format)
+    elif options.format in ("csv", "json"):
+        about = {
+            "metric": explanation.metric, "query": explanation.query, "difference": explanation.difference,
+            "values": dict(zip(explanation.names, explanation.values, strict=True)), "is_sum": explanation.is_sum,
+            "judged": dict(zip(explanation.names, explanation.judged, strict=True)),
+        }  # fmt: skip
+        _show_documents(explanation.table, options.format, about)
+    else:
+        put(
+            {"markdown": explanation.to_markdown, "latex": explanation.to_latex}.get(
+                options.format, lambda: explanation
+            )()
+        )
+
+
+def _show_documents(table: Table, form: str, about: dict[str, Any] | None = None) -> None:
+    nested = {"documents": [dict(zip(table.columns, row, strict=True)) for row in table.rows]}
+    show(table.columns, [*table.rows], (about or {}) | nested, form, fit=True)
+
+
+def _query(source: Source, name: str | None) -> Any:
+    """Find the id of a query by its text; None: the query on which the new run loses most."""
+    (old, new), metric = source.results, source.metric
+    ids = old.qid.tolist()
+    if name is None:
+        gain = new.per_query[metric] - old.per_query[metric]
+        gain = gain if old.greater_is_better[metric] else -gain
+        return ids[int(np.argmin(np.nan_to_num(gain)))]
+    found = [one for one in ids if str(one) == name]
+    if not found:
+        raise ValueError(f"--query must be one of {len(ids)} queries, such as {echo(str(ids[0]))}. Got {echo(name)}.")
+    return found[0]
 
 
 def list_metrics(options: argparse.Namespace) -> None:
