@@ -88,18 +88,13 @@ def given_values(words: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def given_shares(words: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Share of the documents of each query that are judged, by metric, of words and arrays that were checked."""
-    names = [metric["name"] for metric in words["metrics"]]
-    judged = np.ones(arrays["values"].shape) if words["is_all_judged"] else arrays["judged"]
-    return dict(zip(names, judged, strict=True))
-
-
 def with_saved_counts(result: E, words: Mapping[str, Any], arrays: Arrays) -> E:
     """A result of given values with what was saved of its judgments, its ranked lists and its runs."""
     known: dict[str, Any] = {}
     if "judges_both" in words:
-        known |= {"known_judged": given_shares(words, arrays), "judges_both": words["judges_both"]}
+        judged = np.ones(arrays["values"].shape) if words["is_all_judged"] else arrays["judged"]
+        names = [metric["name"] for metric in words["metrics"]]
+        known |= {"known_judged": dict(zip(names, judged, strict=True)), "judges_both": words["judges_both"]}
     if "settled" in words:
         known["known_settled"] = dict(zip(words["settled"], arrays["settled"], strict=True))
     return with_counts(

@@ -41,7 +41,7 @@ MOST_NESTED = 100
 SAVED_IDS = f"numbers, strings or tuples of them, at most {MOST_NESTED} in each other"
 
 KINDS = "biufcmMSUO"
-"""Kinds of dtype of ids, and of attributes of queries."""
+"""Kinds of dtype of ids."""
 
 MOST_UNPACKED, MOST_RATIO = 2**30, 100
 """A packed file may become more bytes than this, or more than so many times its own, but not both."""
@@ -368,7 +368,7 @@ Shapes = dict[str, tuple[tuple[int, ...], str]]
 
 
 def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tuple[list[Any], int]:
-    """Check that the parts of a saved evaluation fit together, and return its metrics and the number of its queries.
+    """Check parts of a saved evaluation that `from_values` does not, and return its metrics and number of queries.
 
     Raises
     ------
@@ -380,15 +380,11 @@ def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tup
         for name in ("name", "meaning"):
             part(metric, name, str)
         part(metric, "mean", int, float), part(metric, "greater_is_better", bool)
-        if "is_binary" in metric:
-            part(metric, "is_binary", bool)
-        if part(metric, "average", str) not in ("macro", "micro", "geometric"):
-            raise ValueError("an average must be macro, micro or geometric")
     names({"metrics": [metric["name"] for metric in metrics]}, "metrics")
     (n_queries,) = check(arrays, "qid", (n_queries,), KINDS)
     if not n_queries:
         raise ValueError("there must be a query")
-    shapes: Shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
+    shapes: Shapes = {"values": ((len(metrics), n_queries), "f")}
     if "judges_both" in words:
         part(words, "judges_both", bool)
         if not part(words, "is_all_judged", bool):
@@ -403,13 +399,10 @@ def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tup
     for means in part({"run_means": {}} | dict(words), "run_means", dict).values():
         if not (isinstance(means, list) and all(isinstance(mean, (int, float)) for mean in means)):
             raise ValueError("means of runs must be numbers")
-    kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u", "ranking_fingerprints": "u"}
-    of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
-    if "clusters" in arrays:
-        of_queries["clusters"] = KINDS
+    if "ranking_fingerprints" in arrays:
+        shapes["ranking_fingerprints"] = (n_queries,), "u"
     if words.get("attributes"):
-        of_queries |= {f"attribute{i}": KINDS for i in range(len(names(words, "attributes")))}
-    shapes |= {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}
+        names(words, "attributes")
     if "references" in words:
         shapes |= _shapes_of_references(words, n_queries)
     for name, (shape, kinds) in shapes.items():
