@@ -42,7 +42,7 @@ from sklearn_rank.stats._noninferiority import (
     smallest_margin,
     t_quantile,
 )
-from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
+from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, Sample, exact_mean, ratio, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
 
 NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided", "no loss shown"
@@ -52,26 +52,6 @@ CHANCE = 0.8
 
 N_SHOWN = 5
 """Queries that are printed for each metric: those that lost most."""
-
-
-# --- a mean and how sure it is -----------------------------------------------------------------------------------
-
-
-class MeanEstimate(NamedTuple):
-    """Mean over queries, its standard error, and the degrees of freedom of its t statistic."""
-
-    mean: float
-    standard_error: float
-    df: float
-
-
-def estimate_mean(x: Array, cluster: Index | None = None, weight: Array | None = None) -> MeanEstimate:
-    """Mean of values per query and its standard error, which allows for clusters and for weights.
-
-    With weights the mean is a ratio, linearized as in R's survey::svymean and HC1 of statsmodels' WLS.
-    """
-    sample = sample_of(x, cluster, weight)
-    return MeanEstimate(exact_mean(x, weight), sample.standard_error, sample.df)
 
 
 # --- the decision on one metric ----------------------------------------------------------------------------------
@@ -113,14 +93,19 @@ class PairedQueries:
         return gain if self.greater_is_better else 0.0 - gain  # -gain would print -0.0000
 
     @cached_property
-    def estimate(self) -> MeanEstimate:
+    def mean_gain(self) -> float:
         """Mean gain."""
-        return estimate_mean(self.gain, self.cluster, self.weight)
+        return self.mean(self.gain)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Gains of queries or clusters, with the standard error of their mean."""
+        return sample_of(self.gain, self.cluster, self.weight)
 
     @cached_property
     def sums(self) -> UnitSums:
         """Sums of the gains over queries or clusters."""
-        return UnitSums.of(sample_of(self.gain, self.cluster, self.weight))
+        return UnitSums.of(self.sample)
 
     @cached_property
     def largest_difference(self) -> float:
@@ -135,7 +120,7 @@ class PairedQueries:
 
     def mean(self, x: Array) -> float:
         """Mean of a system."""
-        return estimate_mean(x, None, self.weight).mean
+        return exact_mean(x, self.weight)
 
     @property
     def n_settled_left_out(self) -> int:
@@ -167,7 +152,7 @@ def margin_test(
 
     Without a margin, test only for a loss, against 0.
     """
-    mean, standard_error, df = pair.estimate
+    mean, standard_error, df = pair.mean_gain, pair.sample.standard_error, pair.sample.df
     lowest = WithLosses(pair.sums, largest_loss)
     # The other side adds queries that win the largest difference seen, or the largest loss if all differences are 0.
     highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss)
@@ -188,7 +173,7 @@ def margin_test(
 
 def above_margin(pair: PairedQueries, margin: float) -> float:
     """Gain plus the margin; exactly zero if it is only a rounding error."""
-    above = pair.estimate.mean + margin
+    above = pair.mean_gain + margin
     return above if abs(above) > EQUAL_WITHIN * max(np.abs(pair.new).max(), np.abs(pair.old).max()) else 0.0
 
 
@@ -350,7 +335,7 @@ class GateResult(TableReport, HasPage):
     @property
     def difference(self) -> dict[str, float]:
         """Mean difference by each metric, new less old."""
-        return {name: pair.new_less_old(pair.estimate.mean) for name, pair in self._pairs.items()}
+        return {name: pair.new_less_old(pair.mean_gain) for name, pair in self._pairs.items()}
 
     @property
     def low(self) -> dict[str, float]:
@@ -599,7 +584,7 @@ class GateResult(TableReport, HasPage):
         content = Content(
             kind="Gate: is the new system no worse than the old one?", heading=[("", heading)],
             lead=[[("", rest[:1].upper() + rest[1:])],
-                  instead_of(means[0].metric, of_old.mean, of_new.mean, found, first.estimate.mean, bounds)],
+                  instead_of(means[0].metric, of_old.mean, of_new.mean, found, first.mean_gain, bounds)],
             facts=[(f"{len(ids):,}", "queries"), (f"{len(metrics)}", "metric" if len(metrics) == 1 else "metrics"),
                    (f"{100 * (1 - self.alpha):g} %", "level of the bounds")],
             notes=self._notes(), choices=self._footer(), means=means, level="", systems=systems, baseline=0, shown=1,
