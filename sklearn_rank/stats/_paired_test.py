@@ -464,11 +464,12 @@ class PairedTest(TableReport, PairedTestParts):
 
     def _notes(self) -> list[str]:
         alone, rows = len(self._pair_rows) == 1 and not self.by, self._pair_rows
-        skewed, constant = ([f"{row.a} - {row.b}" for row in rows if test(row)] for test in (_is_skewed, _is_constant))
+        skewed = [f"{row.a} - {row.b}" for row in rows if row.is_skewed]
+        constant = [f"{row.a} - {row.b}" for row in rows if row.is_constant]
         notes: list[str] = []
         if self._segments is not None:
             rows = (*rows, *self.overall._pair_rows)
-            skewed, constant = [display_name(self.metric or "")] * any(map(_is_skewed, rows)), []
+            skewed, constant = [display_name(self.metric or "")] * any(row.is_skewed for row in rows), []
             for (a, _), p in self.interaction.items():
                 tested = (
                     "no test" if math.isnan(p) else f"{self._segments.interaction_test} p corrected = {pvalue_cell(p)}"
@@ -549,14 +550,6 @@ class PairedTest(TableReport, PairedTestParts):
         level = f"{100 * self.confidence_level:g} % interval"
         columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, P_CORRECTED, "won", "lost")
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
-
-
-def _is_skewed(row: PairRow) -> bool:
-    return row.is_skewed
-
-
-def _is_constant(row: PairRow) -> bool:
-    return row.is_constant
 
 
 def written_count(n: int | tuple[int, int]) -> int | str:
