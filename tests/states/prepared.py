@@ -70,10 +70,6 @@ class Prepared(RuleBasedStateMachine):
     def evaluate(self, one, scores):
         expected = self.expected(one, scores)
         assert_same_calls(lambda: one[0].evaluate(np.resize(scores, len(one[1]))), lambda: expected)
-        result = one[0].evaluate(np.resize(scores, len(one[1])))
-        result.qid[:] = result.qid[::-1].copy()  # a result is the caller's
-        result.per_query[[*result.per_query][0]][:] = 7
-        self.call(one, scores)
 
     @rule(one=prepared, scores=scores, wrong=st.sampled_from(["short", "long", "nan", "inf", "text", "matrix", None]))
     def wrong_scores(self, one, scores, wrong):
