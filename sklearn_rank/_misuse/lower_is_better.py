@@ -2,7 +2,7 @@
 
 The last word decides: "latency" and "p95_latency_ms" are lower, "latency_budget" and "rank_correlation" are not.
 Cutoffs, units and statistics after it are skipped, and so is all that follows a preposition. In doubt, a name is not
-lower.
+lower. The words are regular expressions, "." is the space between two words.
 """
 
 from __future__ import annotations
@@ -19,106 +19,61 @@ def _any(words: str) -> str:
 
 
 AMOUNTS = """
-    rank position distance dist cost loss error perplexity ppl l1 l2 euclidean manhattan hamming levenshtein nll
-    [rn]?mse mae latenc(?:y|ie) latencyms divergence deviance (?:abs|absolute|sq|rel|std|pred|test|val|train|my).err
-    mdae medae rmsle msle nrmse s?mape wape mase brier crps ece logloss cross.?entropy neg(?:ative)?.log.?likelihood
-    wer cer ter fid regret penalt(?:y|ie) residual absolute.deviation expense delay lag ttft ttfb tpot rtt mttr
-    runtime elapsed took wall walltime downtime staleness overhead emission co2 carbon.footprint search.length
-    queue.length (?:rank|position).first.* (?:mean|avg|average|median).ranking (?:peak|max).(?:memory|mem|ram|rss)
-    (?:memory|ram|cpu|disk).(?:usage|use|used|consumption|footprint) (?:energy|power).(?:consumption|use|usage)
-    (?:generalization|optimality|fairness).gap
+    rank position distance dist cost loss error perplexity ppl euclidean manhattan hamming levenshtein latenc(?:y|ie)
+    latencyms divergence deviance (?:abs|absolute|sq|rel|std|pred|test|val|train|my).err n?r?mse mae rmsle s?mape wape
+    logloss cross.?entropy negative.log.likelihood nll brier crps ece wer cer fid regret penalt(?:y|ie) residual delay
+    lag ttft mttr runtime elapsed downtime staleness overhead emission co2 carbon.footprint search.length l1 l2
+    (?:memory|cpu).usage (?:peak|max).memory (?:rank|position).first.*
 """
 """Amounts of a document, a query or a system."""
-
 EVENTS = """
-    error loss fail(?!s) failure fault timeout exception crash(?:e)? outage retr(?:y|ie) bug defect incident violation
-    breach leak leakage mistake mismatch misclassification misranking inversion miss(?:e)? fpr fnr fdr eer frr
-    fall.?out false.(?:positive|negative|discovery|alarm|acceptance|rejection|omission) hallucination confabulation
-    fabrication contradiction toxicity profanity harmfulness offensiveness unfaithfulness irrelevance duplicate
-    duplication redundanc(?:y|ie) disparit(?:y|ie) unfairness inequality degradation instability volatility drift
-    bounce churn abandon abandonment attrition unsubscribe unsubscription uninstall opt.?out drop.?off dropout skip
-    complaint refund chargeback cancellation escalation dislike downvote thumbs?.down negative.feedback
-    dissatisfaction dsat frustration reformulation pogo.?sticking pogo quick.?back off.topic misinformation spam
-    fraud waste (?:zero|no|null|empty|without).(?:result|hit|recall) (?:null|empty).(?:search(?:e)?|response|answer)
+    error loss fail(?!s) failure timeout exception crash(?:e)? outage retr(?:y|ie) incident violation leak leakage
+    misclassification inversion miss(?:e)? fpr fnr eer fall.?out false.(?:positive|negative|discovery|alarm)
+    hallucination fabrication contradiction toxicity profanity irrelevance duplicate duplication redundancy disparity
+    unfairness drift bounce churn abandonment attrition unsubscribe uninstall opt.?out drop.?off skip complaint refund
+    chargeback cancellation escalation dislike downvote thumbs.down negative.feedback dissatisfaction dsat
+    reformulation misinformation spam fraud (?:zero|no|null|empty).(?:result|hit|response)
 """
 """Bad events, in names of their counts and rates. A score may predict them, so they say nothing in names of columns."""
-
 BAD = """
-    wrong incorrect failed missed broken irrelevant invalid unanswered unresolved abandoned dead duplicated? toxic
-    harmful offensive unsafe hallucinated unsupported unfaithful ungrounded contradicted contradictory wasted bad
-    lost malformed missing stale unparsable mis(?:ranked|placed|classified) swapped discordant
+    wrong incorrect failed missed missing broken irrelevant invalid unanswered dead toxic harmful unsafe hallucinated
+    unsupported ungrounded malformed stale unparsable bad duplicate swapped discordant
 """
-THINGS = """
-    answer question context json response result request quer(?:y|ie) click link session search(?:e)? claim item
-    document doc call prediction output generation recommendation cart page chunk passage sentence statement label
-    pair citation sale token relevant
-"""
+THINGS = "answer response result query queries click link claim document output context question citation json pair"
 """Words that are lower before words of things: "wrong_answer_rate"."""
-
 WORK = """
-    response reply quer(?:y|ie) search retrieval rerank(?:ing)? rank(?:ing)? embed embedding encode encoding decode
-    decoding inference generation llm request execution exec run compute computation process processing cpu gpu wall
-    clock wait waiting load loading render rendering fit train training score scoring predict prediction index
-    indexing build startup boot turnaround lookup lead delivery handling resolution recovery repair queue trip
-    roundtrip prefill tokenization server backend network db service sort sorting
+    response query search retrieval rerank embedding inference generation request cpu gpu wall wait load fit train
+    training score indexing p
 """
-"""Work, before a word of time; "time" itself may be time well spent."""
-
-SECONDS = "ms msecs? millis milliseconds? secs? seconds? us ns mins? minutes?"
-TIME_WORDS = f"times? durations? {SECONDS}"
-UNIT_WORDS = (
-    f"{SECONDS} s hours? hrs? h days? usd eur gbp dollars? cents? euros? km m meters? miles? [kmg]i?b bytes? percent "
-    "pct stars?"
-)
-STATISTIC_WORDS = """
-    mean avg average median max min maximum minimum total sum overall p th percentile quantile std stddev norm
-    normali[sz]ed raw log macro micro val valid validation test train dev eval k n v value delta diff change
-    increase
-"""
-SHARES = "rate ratio count share fraction percentage percent proportion probability prob frequency num number"
-
-TOKENS = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*")
-WITH_DIGITS = ("l1", "l2", "co2", "d2")
-AT_RANK = re.compile(r"(?:rank|position)[\W_]*\d+$", re.IGNORECASE)
-"""A place, not an amount: "ctr_position_1"."""
-SHARE_OF = re.compile(rf"^(?:.* )?{_any(SHARES + ' n amount')} of ")
-EFFORT = re.compile(
-    rf"(?:^| )(?:{_any(TIME_WORDS)}|days|hours|steps|clicks|turns|queries|pages|attempts|actions) "
-    r"(?:to|until|till|before)\b(?! .*\b(?:live|fail\w*|churn|expir\w*|death|event|error|cancel\w*|crash)\b)"
-    rf"|(?:^| )(?:s|{_any(TIME_WORDS)}) per (?:quer|request|token|call|step|iteration|batch|epoch|example|sample)"
-    r"|(?:^| )bits per (?:byte|char|token|word|dim)"
-)
-"""Effort until something, and time for a unit of work."""
-IN_UNITS = re.compile(
-    rf"(?:^| )(?:{_any(WORK)} {_any(TIME_WORDS)}|(?:memory|ram|rss) (?:[kmg]i?b|bytes)|energy (?:k?wh|joules?|j))$"
-    r"|^p (?:ms|secs?|seconds)$"
-)
-AFTER = re.compile(
-    r" (?:at|per|of|on|for|by|from|over|above|across|among|during|after|before|vs|versus|and|in(?! (?:top|the)\b)|"
-    r"to(?! (?:end|text|speech|sql|image|code|seq\w*)\b))\b(?!.* (?:saved|savings?|reduction|improvement)$).*"
-)
-"""What follows a preposition."""
+"""Work before a word of time; "time" itself may be time well spent."""
+TIMES = "times? ms seconds? secs?"
+STATISTICS = f"{TIMES} hours? s usd eur km [kmg]b mean avg median max total overall p val test train k delta increase"
+"""Units and statistics."""
+SHARES = "rate ratio count share percentage percent prob num number"
 MORE = re.compile(
-    r"\b(?:d2|neg(?! log.?likelihood)|(?<!false )negative(?! feedback| log.?likelihood)|negated|minus|inv|inverse|"
-    r"inverted|reciprocal|recip|complement|anti|non|not|(?:no|zero|without)(?! (?:results?|hits?|recall|one)\b)|free|"
-    r"saved?|avoided|reduced|prevented|low|lower|fast|faster|under|below|within|between|win|profit|gain|"
-    r"(?:page|percentile|effective|full|top) (?:rank|position)|(?:intra|inter|pairwise)(?: \w+)? distances?)\b"
+    r"\b(?:d2|neg(?! log)|negative(?<!false.negative)(?! feedback| log)|negated|minus|inv|inverse|reciprocal|recip|"
+    r"complement|anti|non|not|(?:no|zero)(?! (?:results?|hits?|one)\b)|free|saved?|avoided|reduced|low|under|below|"
+    r"within|between|win|(?:page|percentile|top) (?:rank|position)|(?:intra|inter|pairwise)(?: \w+)? distances?)\b"
 )
 """Words that turn the meaning, or that make it doubtful."""
-_REST, _RATES = (
-    re.compile(rf"(?: {_any(words)})+$") for words in (STATISTIC_WORDS, STATISTIC_WORDS + UNIT_WORDS + " " + SHARES)
+AFTER = re.compile(r" (?:at|per|of|for|by|over|from|after|vs|in(?! top)|to(?! end))\b(?!.* (?:savings?|reduction)$).*")
+"""What follows a preposition."""
+EFFORT = re.compile(
+    rf"(?:^| ){_any(TIMES)} (?:(?:to|until) (?!live|fail|churn|event)|per (?:query|request))|bits per byte"
 )
-_ALL = re.compile(rf"(?: {_any(STATISTIC_WORDS + UNIT_WORDS)})+$")
-_THINGS = re.compile(rf"(?: {_any(THINGS)}s?)+$")
+"""Time until something, and for a unit of work."""
+AT_RANK = re.compile(r"(?:rank|position)[\W_]*\d+$", re.IGNORECASE)
+"""A place, not an amount: "ctr_position_1"."""
+TOKENS = re.compile(r"l1|l2|co2|d2|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
 
-
-def _last(words: str) -> re.Pattern[str]:
-    """Pattern of words at the end of a name, also in the plural."""
-    return re.compile(rf"(?:^| ){_any(words)}(?:e?s)?$")
-
-
-_OF_METRICS, _OF_COLUMNS, _EVENTS = _last(AMOUNTS), _last(AMOUNTS + " err ranking"), _last(EVENTS)
-_BAD, _SCORES = _last(BAD), re.compile(r"(?:^| )(?:toxicity|brier|perplexity|profanity) score$")
+_STATISTICS = re.compile(rf"(?: {_any(STATISTICS)})+$")
+_RATES = re.compile(rf"(?: {_any(STATISTICS + ' ' + SHARES)})+$")
+_AMOUNT, _OF_COLUMN = (re.compile(rf"(?:^| ){_any(AMOUNTS + more)}(?:e?s)?$") for more in ("", " err ranking"))
+_EVENT = re.compile(
+    rf"(?:^| )(?:{_any(EVENTS)}(?:e?s)?|{_any(BAD)}(?: relevant)? {_any(THINGS)}s?|(?:toxicity|brier) score)$"
+)
+_BAD_RATE = re.compile(rf"(?:^| ){_any(BAD)} {_any(SHARES)}$")
+_WORK = re.compile(rf"(?:^| ){_any(WORK)}(?: {_any(TIMES)})+$")
 
 
 def is_lower(name: Any) -> bool:
@@ -147,22 +102,14 @@ def refuse_open_direction(name: str, argument: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_lower(name: str, *, of_column: bool) -> bool:
-    if AT_RANK.search(name):
-        return False
-    words = (word.lower() for word in TOKENS.findall(name))
-    text = " ".join(word if word in WITH_DIGITS else word.rstrip("0123456789") for word in words)
-    text = SHARE_OF.sub("", text)
+    text = re.sub("^(?:number|share|rate) of ", "", " ".join(TOKENS.findall(name)).lower())
     if not of_column and EFFORT.search(text):
         return True
     text = AFTER.sub("", text)
-    if MORE.search(text):
+    if AT_RANK.search(name) or MORE.search(text):
         return False
-    amount = _ALL.sub("", text)
-    if (_OF_COLUMNS if of_column else _OF_METRICS).search(amount):
-        return True
+    amount = _STATISTICS.sub("", text)
     if of_column:
-        return False
+        return bool(_OF_COLUMN.search(amount))
     event = _RATES.sub("", text)
-    adjective = _THINGS.sub("", event)
-    is_bad = _EVENTS.search(event) or (adjective != text and _BAD.search(adjective)) or _SCORES.search(amount)
-    return bool(is_bad or IN_UNITS.search(_REST.sub("", text)) or IN_UNITS.search(amount))
+    return any((_AMOUNT.search(amount), _EVENT.search(event), _BAD_RATE.search(text), _WORK.search(text)))

@@ -30,54 +30,53 @@ LOWER = """
     ms_per_request time_to_first_token ttft_ms time_to_first_click time_to_first_result time_to_click
     page_load_time load_time_ms wait_time fit_time score_time training_time wall_time cpu_time_seconds
     elapsed_ms runtime_s embedding_ms rerank_ms indexing_time generation_seconds delay indexing_delay_seconds
-    queue_lag clicks_to_success steps_to_purchase queries_to_success turns_to_resolution time_until_first_click
-    cost cost_usd cost_per_query total_cost_usd llm_cost token_cost inference_cost cost_per_1k_tokens avg_cost
-    costPerQuery cost_per_click cost_per_acquisition error error_rate errors n_errors error_count
-    errors_per_query prediction_error mean_error ranking_error abs_err calibration_error top5_error top_1_error
-    test_error error_at_5 relevance_error std_error loss log_loss logloss val_loss test_loss cross_entropy
-    cross_entropy_loss hinge_loss ndcg_loss map_loss listnet_loss pairwise_loss ranking_loss zero_one_loss
-    loss@10 contrastive_loss lambdarank_loss mae mse rmse nrmse mape smape wape rmsle mean_absolute_error
-    mean_squared_error root_mean_squared_error MAE RMSE test_rmse rmse_stars brier brier_score crps ece nll
-    negative_log_likelihood perplexity ppl token_perplexity bits_per_byte deviance kl_divergence js_divergence
-    wer cer word_error_rate char_error_rate edit_distance levenshtein_distance fid rank mean_rank median_rank
-    avg_rank average_rank rank_of_first_relevant first_relevant_rank mean_rank_of_gold target_rank position
-    avg_position click_position mean_click_position position_of_first_click best_rank rank_first_relevant
-    correct_rank distance mean_distance cosine_distance euclidean_distance wasserstein_distance distance_to_gold
-    distance_km hamming_distance hallucination hallucination_rate hallucinations hallucinated_claims
-    unsupported_claims unsupported_claim_rate contradiction_rate toxicity toxicity_rate toxicity_score
-    toxic_rate unsafe_rate harmful_response_rate wrong_answers wrong_answer_rate incorrect_rate irrelevance
-    irrelevant_results profanity_rate leak_rate leakage policy_violations violation_rate bounce_rate bounces
-    abandonment abandonment_rate cart_abandonment_rate churn churn_rate skip_rate skips unsubscribe_rate
-    unsubscribes dislikes dislike_rate downvotes complaint_rate complaints refund_rate chargeback_rate
-    cancellation_rate uninstalls opt_out_rate drop_off_rate negative_feedback_rate thumbs_down
-    dissatisfaction_rate dsat reformulation_rate query_reformulation_rate pogo_sticking_rate spam_rate
-    escalation_rate attrition zero_result_rate zero_results_rate no_results_rate null_result_rate
-    empty_result_rate empty_responses failed_queries queries_without_results failure_rate fail_rate timeout_rate
-    timeouts crash_rate crashes miss_rate cache_miss_rate missed_relevant_documents broken_links dead_clicks
-    bad_clicks exceptions retries incidents false_positive_rate false_negative_rate false_positives fpr fnr
-    fpr_at_95_tpr false_discovery_rate false_alarm_rate eer fallout misclassification_rate duplicate_rate
-    duplicates duplicate_results redundancy regret cumulative_regret penalty popularity_disparity
-    exposure_disparity unfairness inversions swapped_pairs discordant_pairs search_length expected_search_length
-    staleness index_staleness_hours downtime memory_usage_mb peak_memory_mb memory_mb cpu_usage energy_kwh
-    carbon_footprint co2 emissions overhead_ms model_drift generalization_gap residuals MeanRank LatencyP95
-    ErrorRate BounceRate HallucinationRate valLoss num_errors number_of_errors share_of_errors rate_of_timeouts
-    avg_rank_of_answer Latency Avg.Position latency(ms) p95/latency search/latency_ms val/loss eval_loss
-    train_loss loss_train rmse_val error_overall latency_total cost_total latency_delta latency_increase
-    cost_increase mttr mean_time_to_repair mean_time_to_resolution time_to_answer time_to_relevant
-    time_to_purchase time_to_insight response_seconds api_latency db_query_time p95_ms search_ms gpu_seconds
-    compute_cost infra_cost cost_per_conversion cost_eur embedding_cost answer_error extraction_errors
-    parse_errors parse_error_rate tool_call_errors tool_error_rate schema_violations json_errors
-    invalid_json_rate invalid_output_rate off_topic_rate hamming_loss max_error median_absolute_error
+    queue_lag time_until_first_click cost cost_usd cost_per_query total_cost_usd llm_cost token_cost
+    inference_cost cost_per_1k_tokens avg_cost costPerQuery cost_per_click cost_per_acquisition error
+    error_rate errors n_errors error_count errors_per_query prediction_error mean_error ranking_error abs_err
+    calibration_error top5_error top_1_error test_error error_at_5 relevance_error std_error loss log_loss
+    logloss val_loss test_loss cross_entropy cross_entropy_loss hinge_loss ndcg_loss map_loss listnet_loss
+    pairwise_loss ranking_loss zero_one_loss loss@10 contrastive_loss lambdarank_loss mae mse rmse nrmse mape
+    smape wape rmsle mean_absolute_error mean_squared_error root_mean_squared_error MAE RMSE test_rmse brier
+    brier_score crps ece nll negative_log_likelihood perplexity ppl token_perplexity bits_per_byte deviance
+    kl_divergence js_divergence wer cer word_error_rate char_error_rate edit_distance levenshtein_distance fid
+    rank mean_rank median_rank avg_rank average_rank rank_of_first_relevant first_relevant_rank
+    mean_rank_of_gold target_rank position avg_position click_position mean_click_position
+    position_of_first_click best_rank rank_first_relevant correct_rank distance mean_distance cosine_distance
+    euclidean_distance wasserstein_distance distance_to_gold distance_km hamming_distance hallucination
+    hallucination_rate hallucinations hallucinated_claims unsupported_claims unsupported_claim_rate
+    contradiction_rate toxicity toxicity_rate toxicity_score toxic_rate unsafe_rate harmful_response_rate
+    wrong_answers wrong_answer_rate incorrect_rate irrelevance irrelevant_results profanity_rate leak_rate
+    leakage policy_violations violation_rate bounce_rate bounces abandonment abandonment_rate
+    cart_abandonment_rate churn churn_rate skip_rate skips unsubscribe_rate unsubscribes dislikes dislike_rate
+    downvotes complaint_rate complaints refund_rate chargeback_rate cancellation_rate uninstalls opt_out_rate
+    drop_off_rate negative_feedback_rate thumbs_down dissatisfaction_rate dsat reformulation_rate
+    query_reformulation_rate spam_rate escalation_rate attrition zero_result_rate zero_results_rate
+    no_results_rate null_result_rate empty_result_rate empty_responses failed_queries failure_rate fail_rate
+    timeout_rate timeouts crash_rate crashes miss_rate cache_miss_rate missed_relevant_documents broken_links
+    dead_clicks bad_clicks exceptions retries incidents false_positive_rate false_negative_rate
+    false_positives fpr fnr fpr_at_95_tpr false_discovery_rate false_alarm_rate eer fallout
+    misclassification_rate duplicate_rate duplicates duplicate_results redundancy regret cumulative_regret
+    penalty popularity_disparity exposure_disparity unfairness inversions swapped_pairs discordant_pairs
+    search_length expected_search_length staleness index_staleness_hours downtime memory_usage_mb
+    peak_memory_mb cpu_usage carbon_footprint co2 emissions overhead_ms model_drift residuals MeanRank
+    LatencyP95 ErrorRate BounceRate HallucinationRate valLoss num_errors number_of_errors share_of_errors
+    rate_of_timeouts avg_rank_of_answer Latency Avg.Position latency(ms) p95/latency search/latency_ms
+    val/loss eval_loss train_loss loss_train rmse_val error_overall latency_total cost_total latency_delta
+    latency_increase cost_increase mttr mean_time_to_repair mean_time_to_resolution time_to_answer
+    time_to_relevant time_to_purchase time_to_insight response_seconds api_latency db_query_time p95_ms
+    search_ms gpu_seconds compute_cost infra_cost cost_per_conversion cost_eur embedding_cost answer_error
+    extraction_errors parse_errors parse_error_rate tool_call_errors tool_error_rate schema_violations
+    json_errors invalid_json_rate invalid_output_rate hamming_loss max_error median_absolute_error
     mean_poisson_deviance log_cosh_loss squared_error abs_error absolute_error sq_err relative_error
     quantile_loss pinball_loss bpr_loss triplet_loss softmax_loss margin_ranking_loss kendall_distance
     kendall_tau_distance spearman_footrule_distance rank_distance rank_loss rank_error position_error
     mean_rank_error expected_calibration_error query_abandonment search_abandonment_rate session_abandonment
-    quick_back_rate long_tail_miss_rate no_hit_rate no_hits empty_results_rate search_failure_rate recall_loss
-    recall_error false_alarms dead_link_rate stale_results broken_link_rate duplication_rate ad_skip_rate
+    long_tail_miss_rate no_hit_rate no_hits empty_results_rate search_failure_rate recall_loss recall_error
+    false_alarms dead_link_rate stale_results broken_link_rate duplication_rate ad_skip_rate
     frequency_cap_violations invalid_click_rate fraud_rate ad_load_time unanswered_rate unanswered_questions
-    irrelevant_context_rate ungrounded_rate contradictions toxicity_mean mean_toxicity avg_toxicity max_toxicity
-    toxicity_prob misinformation_rate pii_leaks data_leakage hallucinated_rate fabrication_rate wrong_citations
-    missing_citations missing_rate unparsable_rate malformed_rate cpu_seconds
+    irrelevant_context_rate ungrounded_rate contradictions toxicity_mean mean_toxicity avg_toxicity
+    max_toxicity toxicity_prob misinformation_rate pii_leaks data_leakage hallucinated_rate fabrication_rate
+    wrong_citations missing_citations missing_rate unparsable_rate malformed_rate cpu_seconds
 """.split()
 """Ordinary names for which lower is better, written down by hand: search, recommenders, RAG, ads, LLMs, time, cost."""
 
