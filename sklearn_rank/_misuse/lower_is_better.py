@@ -64,7 +64,7 @@ EFFORT = re.compile(
 """Time until something, and for a unit of work."""
 AT_RANK = re.compile(r"(?:rank|position)[\W_]*\d+$", re.IGNORECASE)
 """A place, not an amount: "ctr_position_1"."""
-TOKENS = re.compile(r"l1|l2|co2|d2|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
+TOKENS = re.compile(r"(?i:l1|l2|co2|d2)|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
 
 _STATISTICS = re.compile(rf"(?: {_any(STATISTICS)})+$")
 _RATES = re.compile(rf"(?: {_any(STATISTICS + ' ' + SHARES)})+$")
