@@ -22,7 +22,7 @@ AMOUNTS = """
     rank position distance dist cost loss error perplexity ppl euclidean manhattan hamming levenshtein latenc(?:y|ie)
     latencyms divergence deviance (?:abs|absolute|sq|rel|std|pred|test|val|train|my).err n?r?mse mae rmsle s?mape wape
     logloss cross.?entropy negative.log.likelihood nll brier crps ece wer cer fid regret penalt(?:y|ie) residual delay
-    lag ttft mttr runtime elapsed downtime staleness overhead emission co2 carbon.footprint search.length l1 l2
+    lag ttft ttfb rtt mttr runtime elapsed downtime staleness overhead emission co2 carbon.footprint search.length l1 l2
     (?:memory|cpu).usage (?:peak|max).memory (?:rank|position).first.*
 """
 """Amounts of a document, a query or a system."""
@@ -43,23 +43,31 @@ THINGS = "answer response result query queries click link claim document output 
 """Words that are lower before words of things: "wrong_answer_rate"."""
 WORK = """
     response query search retrieval rerank embedding inference generation request cpu gpu wall wait load fit train
-    training score indexing p
+    training score indexing processing execution compute render p
 """
 """Work before a word of time; "time" itself may be time well spent."""
-TIMES = "times? ms seconds? secs?"
-STATISTICS = f"{TIMES} hours? s usd eur km [kmg]b mean avg median max total overall p val test train k delta increase"
+TIMES = "times? ms millis seconds? secs?"
+STATISTICS = (
+    f"{TIMES} minutes? days? hours? us ns s usd dollars? gbp eur km [kmg]b "
+    "mean avg median max std total overall p val test train k delta change increase"
+)
 """Units and statistics."""
 SHARES = "rate ratio count share percentage percent prob num number"
 MORE = re.compile(
-    r"\b(?:d2|neg(?! log)|negative(?<!false.negative)(?! feedback| log)|negated|minus|inv|inverse|reciprocal|recip|"
-    r"complement|anti|non|not|(?:no|zero)(?! (?:results?|hits?|one)\b)|free|saved?|avoided|reduced|low|under|below|"
-    r"within|between|win|(?:page|percentile|top) (?:rank|position)|(?:intra|inter|pairwise)(?: \w+)? distances?)\b"
+    r"\b(?:d2|neg(?! log)|negative(?<!false.negative)(?! feedback| log)|negated|minus|inv|inverse|inverted|reciprocal|"
+    r"recip|complement|anti|non|not|(?:no|zero)(?! (?:results?|hits?|one)\b)|free|saved?|avoided|prevented|reduced|low|"
+    r"lower|fast|under|below|within|without|between|win|gain|profit|(?:page|percentile|effective|full|top) "
+    r"(?:rank|position)|(?:intra|inter|pairwise)(?: \w+)? distances?)\b"
 )
 """Words that turn the meaning, or that make it doubtful."""
-AFTER = re.compile(r" (?:at|per|of|for|by|over|from|after|vs|in(?! top)|to(?! end))\b(?!.* (?:savings?|reduction)$).*")
+AFTER = re.compile(
+    r" (?:at|per|of|on|for|by|over|above|across|from|after|before|during|vs|versus|and|in(?! top)|"
+    r"to(?! (?:end|text|sql)))\b(?!.* (?:savings?|reduction)$).*"
+)
 """What follows a preposition."""
 EFFORT = re.compile(
-    rf"(?:^| ){_any(TIMES)} (?:(?:to|until) (?!live|fail|churn|event)|per (?:query|request))|bits per byte"
+    rf"(?:^| ){_any(TIMES)} (?:(?:to|until) (?!live|fail|churn|event|crash|cancel|death|error|expir)|"
+    r"per (?:query|request))|bits per byte"
 )
 """Time until something, and for a unit of work."""
 AT_RANK = re.compile(r"(?:rank|position)[\W_]*\d+$", re.IGNORECASE)

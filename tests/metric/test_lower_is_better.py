@@ -24,6 +24,7 @@ from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, no_worse
 
 LOWER = """
+    latency_std latency_change latency_us delay_minutes ttfb rtt_ms processing_time text_to_sql_error
     latency latency_ms p95_latency p99_latency_ms latency_p50 avg_latency mean_latency_seconds search_latency
     end_to_end_latency latencyMs retrieval_latency_p95 latency_at_p99 response_time response_time_ms
     avg_response_time query_time query_time_ms search_time_ms inference_time time_per_query seconds_per_query
@@ -84,6 +85,10 @@ OF_THE_LIBRARY = {"ranking_loss", "mae", "mse", "rmse", "MAE", "RMSE", "fallout"
 """Names whose direction is known where the name is of a metric of this library, not of a function of the user."""
 
 NOT_LOWER = """
+    profit_and_loss profit_loss gain_loss prevented_loss lower_cost fast_latency inverted_rank effective_rank full_rank
+    without_error time_to_crash time_to_cancellation time_to_death time_to_error time_to_expiry time_before_failure
+    clicks_on_position ctr_above_rank ctr_across_position precision_and_cost precision_versus_latency
+    recall_before_error recall_on_errors quality_during_outage
     ndcg ndcg@10 nDCG my_ndcg time_split_ndcg ndcg_at_10 ndcg_cut_10 map mean_average_precision mrr MRR@10
     mean_reciprocal_rank reciprocal_rank rr recip_rank inverse_rank precision recall f1 f1_score hit_rate hits
     hits@1 success success_at_5 r_precision err err@20 err_at_10 err_ia nerr expected_reciprocal_rank
