@@ -13,6 +13,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import (
+    COLORS,
     in_words,
     make_room,
     percent,
@@ -22,7 +23,6 @@ from sklearn_rank.display._figure import (
     value_label,
 )
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import COLORS
 from sklearn_rank.stats import compare_all, confidence_interval
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._intervals import cut, method_of_metric

@@ -16,10 +16,9 @@ from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import ResultDisplay
-from sklearn_rank.display._figure import label_there, percent, set_cutoff_axis, set_labels
+from sklearn_rank.display._figure import label_of, label_there, line_style, percent, set_cutoff_axis, set_labels
 from sklearn_rank.display._input import at_cutoffs, names_at_cutoffs
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, line_style
 
 
 @completed

@@ -18,7 +18,10 @@ from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import PredictionsDisplay, SystemDisplay
 from sklearn_rank.display._figure import (
+    COLORS,
+    LIGHT,
     in_words,
+    label_of,
     make_room,
     open_axes,
     percent,
@@ -32,7 +35,6 @@ from sklearn_rank.display._figure import (
 )
 from sklearn_rank.display._input import baseline_in, name_in, paired
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import COLORS, LIGHT, label_of
 from sklearn_rank.stats import adjust_pvalues, compare
 from sklearn_rank.stats._compare import corrected_level
 from sklearn_rank.stats._compare_all import check_plan

@@ -16,10 +16,9 @@ from sklearn_rank._scoring.fitted_queries import check_test_queries
 from sklearn_rank._scoring.response import predict_scores
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.display._figure import open_axes
+from sklearn_rank.display._figure import name_systems, open_axes
 from sklearn_rank.display._input import check_results, evaluate_each, name_in, refuse_other_metrics
 from sklearn_rank.display._signature import take_options
-from sklearn_rank.display._systems import name_systems
 
 
 class Display:

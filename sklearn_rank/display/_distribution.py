@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import ResultDisplay
-from sklearn_rank.display._figure import set_labels, thin, value_label
+from sklearn_rank.display._figure import label_of, line_style, set_labels, thin, value_label
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, line_style
 
 
 @completed

@@ -13,9 +13,8 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import SystemDisplay
-from sklearn_rank.display._figure import label_there, set_count_axis, set_labels, value_label
+from sklearn_rank.display._figure import label_of, label_there, line_style, set_count_axis, set_labels, value_label
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, line_style
 
 
 @completed

@@ -1,4 +1,4 @@
-"""Axes and labels: wrapped text, ticks, and the formatting of tests and numbers."""
+"""Appearance of systems; axes and labels: wrapped text, ticks, and the formatting of tests and numbers."""
 
 from __future__ import annotations
 
@@ -41,6 +41,17 @@ CORRECTION_LABELS = {
 }
 MINUS = "\N{MINUS SIGN}"
 """Minus sign of Matplotlib's tick labels."""
+
+COLORS = (
+    "#14213d", "#d55e00", "#56b4e9", "#661100", "#888888", "#f0a080", "#0072b2", "#000000", "#9acd32", "#a63a26",
+    "#332288", "#c9b458",
+)  # fmt: skip
+"""Colors in the order of systems. Systems with the same line style differ in lightness."""
+LINES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
+
+LIGHT = "#8fa3cc"
+"""Color of an area that keeps a black line visible."""
 
 
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
@@ -135,12 +146,12 @@ def set_rows(ax: Any, names: Sequence[str]) -> float:
 
 def set_count_axis(ax: Any, counts: ArrayLike) -> None:
     """Set an x axis for whole numbers; logarithmic if they span two decades."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+    from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
     low, high = np.min(counts), np.max(counts)
     if low > 0 and high >= 100 * low:
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(FuncFormatter(_as_number))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
     elif ax.get_xscale() == "linear":
         ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
@@ -157,13 +168,46 @@ def set_cutoff_axis(ax: Any, cutoffs: ArrayLike) -> None:
         ax.xaxis.set_minor_locator(NullLocator())
 
 
-def _as_number(x: float, position: int | None) -> str:
-    return f"{x:g}"
-
-
 def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Indices of the points to draw from n sorted points: all, or `MOST_POINTS` at equal distances with both ends."""
     return np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(np.int64)
+
+
+def style_of(number: int) -> dict[str, Any]:
+    """Color, line style and marker of a system by its number from 0; the first 144 differ."""
+    i, turn = number % len(COLORS), number // len(COLORS)
+    return {
+        "color": COLORS[i],
+        "linestyle": LINES[i % len(LINES)],
+        "marker": MARKERS[(i + turn) % len(MARKERS)],
+    }
+
+
+def line_style(number: int, n_points: int) -> dict[str, Any]:
+    """Style of the line of a system, with markers at some of its points."""
+    return style_of(number) | {"markersize": 5, "linewidth": 1.5, "markevery": max(1, n_points // 15)}
+
+
+def name_systems(ax: Any) -> None:
+    """Name the drawn systems in a legend to the right of the axes, or inside if the axes are in no grid."""
+    if ax.get_legend() is not None:
+        ax.get_legend().remove()
+    handles, names = ax.get_legend_handles_labels()
+    if names:
+        (width, height), beside = size_of(ax), ax.get_subplotspec() is not None
+        wrapped, size = fitted(names, 0.4 * width, height)
+        where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "best"}
+        legend = ax.legend(
+            handles, wrapped, fontsize=size, frameon=not beside, handlelength=3, labelspacing=0.25, **where
+        )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+    make_room(ax)
+
+
+def label_of(name: str | None) -> str | None:
+    """Label of a system, adapted because Matplotlib hides labels that start with an underscore."""
+    return f"\N{NO-BREAK SPACE}{name}" if name is not None and name.startswith("_") else name
 
 
 # --- numbers and tests in the style of papers ----------------------------------------------------------------

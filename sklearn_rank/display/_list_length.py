@@ -14,9 +14,8 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import ResultDisplay
-from sklearn_rank.display._figure import percent, set_count_axis, set_labels, thin, value_label
+from sklearn_rank.display._figure import label_of, line_style, percent, set_count_axis, set_labels, thin, value_label
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, line_style
 
 
 @completed

@@ -14,10 +14,9 @@ from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._utils.constraints import is_real
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import ResultDisplay
-from sklearn_rank.display._figure import set_labels
+from sklearn_rank.display._figure import label_of, line_style, set_labels
 from sklearn_rank.display._input import specs_in
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, line_style
 
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
 

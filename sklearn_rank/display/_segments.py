@@ -18,10 +18,9 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
-from sklearn_rank.display._figure import percent, set_explained, set_rows, value_label
+from sklearn_rank.display._figure import label_of, name_systems, percent, set_explained, set_rows, style_of, value_label
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, name_systems, style_of
 from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 
 MOST_LINES = 6

@@ -11,9 +11,8 @@ from sklearn_rank._evaluation.threshold_curve import ThresholdCurve, threshold_c
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import PredictionsDisplay
-from sklearn_rank.display._figure import set_labels
+from sklearn_rank.display._figure import line_style, name_systems, set_labels
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import line_style, name_systems
 
 CURVE_LABELS = {
     "precision": "precision", "recall": "recall", "f": "F",

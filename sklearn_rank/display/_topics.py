@@ -12,10 +12,18 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.display._arguments import mapping, points
 from sklearn_rank.display._display import PredictionsDisplay
-from sklearn_rank.display._figure import TALL, set_explained, size_of, thin, value_label
+from sklearn_rank.display._figure import (
+    TALL,
+    label_of,
+    name_systems,
+    set_explained,
+    size_of,
+    style_of,
+    thin,
+    value_label,
+)
 from sklearn_rank.display._input import baseline_in, check_results, name_in, paired
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, name_systems, style_of
 
 MOST_TOPICS = 60
 """Maximum number of topics for which a new figure is wide enough for all ids."""

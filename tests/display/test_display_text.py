@@ -29,8 +29,12 @@ from sklearn_rank.display import (  # noqa: E402
     SegmentsDisplay,
     TopicsDisplay,
 )
-from sklearn_rank.display._figure import in_words, pvalue_text, signed_difference  # noqa: E402
-from sklearn_rank.display._systems import style_of  # noqa: E402
+from sklearn_rank.display._figure import (  # noqa: E402
+    in_words,
+    pvalue_text,
+    signed_difference,
+    style_of,
+)
 
 CUTOFFS = [1, 2, 3, 5, 10, 20]
 METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
