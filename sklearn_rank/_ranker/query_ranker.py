@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -50,7 +51,6 @@ from sklearn_rank._ranker.fit_arguments import (
     takes_evaluation,
     training_arguments,
 )
-from sklearn_rank._ranker.inner_splitters import with_splits
 from sklearn_rank._scoring.fit_data import (
     FitData,
     QueryData,
@@ -61,6 +61,7 @@ from sklearn_rank._scoring.fit_data import (
 )
 from sklearn_rank._scoring.fitted_queries import FittedQueries
 from sklearn_rank._scoring.routing import (
+    IN_RANKER,
     consumes,
     find_routed_qid,
     request_automatically,
@@ -661,3 +662,32 @@ def _keeps_features(fitted: Any, names: NDArray[Any]) -> bool:
     except (AttributeError, ValueError):
         return False
     return kept == list(names) and _keeps_features(fitted.steps[-1][1], names)
+
+
+@contextmanager
+def with_splits(model: Any, train: FitData, queries: NDArray[Any] | None) -> Iterator[None]:
+    """Replace query splitters in a model, or in steps of a Pipeline, by their splits of the training rows.
+
+    This works because such a model is fitted on all training rows. A model nested in another model, such as an
+    ensemble, may be fitted on part of the rows, so its splitter is not replaced.
+    """
+    replaced = []
+    inside = IN_RANKER.set(True)
+    try:
+        for step in _steps(model) if queries is not None else ():
+            cv: Any = step.get_params(deep=False).get("cv") if hasattr(step, "get_params") else None
+            if hasattr(cv, "split") and not isinstance(cv, str) and consumes(cv, "split", "groups", "qid"):
+                replaced.append((step, cv))
+                step.set_params(cv=list(cv.split(train.X, train.y, groups=queries)))
+        yield
+    finally:
+        IN_RANKER.reset(inside)
+        for step, cv in replaced:
+            step.set_params(cv=cv)
+
+
+def _steps(model: Any) -> list[Any]:
+    """The steps of a Pipeline, including nested Pipelines; otherwise the model itself."""
+    if not hasattr(model, "steps"):
+        return [model]
+    return [inner for _, step in model.steps for inner in _steps(step)]
