@@ -111,7 +111,7 @@ def query_permutation_importance(
     check_rows(y=y, qid=qid, sample_weight=sample_weight)
     check_features(X, y=y, qid=qid, sample_weight=sample_weight)
     refuse_masked(X, "X")
-    X = X if sparse.issparse(X) or _is_frame(X) else np.asarray(X)
+    X = X if sparse.issparse(X) or hasattr(X, "isetitem") or hasattr(X, "with_columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")
     check_lengths(X=X, y=y, sample_weight=sample_weight)
@@ -156,10 +156,6 @@ def _scores_without(
 ) -> list[dict[str, float]]:  # fmt: skip
     """Scores after each shuffle of a feature."""
     return [scorers.score_rows(estimator, _with_shuffled(X, feature, order), rows) for order in orders]
-
-
-def _is_frame(X: MatrixLike) -> bool:
-    return hasattr(X, "isetitem") or hasattr(X, "with_columns")
 
 
 def _with_shuffled(X: Any, feature: int, order: Index) -> Any:

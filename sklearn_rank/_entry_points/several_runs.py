@@ -24,7 +24,10 @@ def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = Non
     TypeError
         If a list is ambiguous (several runs, or the lists of several queries), or mixes runs with other values.
     """
-    n_dimensions, n_rows = _shape_of_system(data if y_true is None else y_true, qid)
+    labels = data if y_true is None else y_true
+    shape = _shape(labels)
+    has_level = "qid" in getattr(getattr(labels, "index", None), "names", ())
+    n_dimensions, n_rows = (1 if qid is not None or has_level else len(shape)), (shape[0] if shape else None)
     found: dict[str, Any] = {}
     for name, system in systems.items():
         several = isinstance(system, (list, tuple)) and (
@@ -47,13 +50,6 @@ def run_by_run(systems: Mapping[str, Any]) -> dict[str, Any]:
         runs = system if isinstance(system, Runs) else [system]
         flat |= dict(zip(names_of_runs(name, len(runs)), runs, strict=True))
     return flat
-
-
-def _shape_of_system(labels: Any, qid: Any) -> tuple[int, int | None]:
-    """Number of dimensions and length of a system's scores, for labels by row or by query and document."""
-    shape = _shape(labels)
-    has_level = "qid" in getattr(getattr(labels, "index", None), "names", ())
-    return (1 if qid is not None or has_level else len(shape)), (shape[0] if shape else None)
 
 
 def _shape(x: Any) -> tuple[int, ...]:

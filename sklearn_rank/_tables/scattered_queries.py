@@ -81,7 +81,9 @@ class _Division(NamedTuple):
             for rows in batches:
                 held.append(rows)
                 n_rows += len(rows.number)
-                most = max(self.memory_limit // (MEMORY_SHARE * _bytes_of_row(rows)), 1)
+                # Bytes of a number, and of labels and a score of float64.
+                of_row = 12 + 8 * (rows.label[:1].size or 1)
+                most = max(self.memory_limit // (MEMORY_SHARE * of_row), 1)
                 # Free them before they are evaluated.
                 del rows
                 if n_rows > (min(most, COLLECTED_ROWS) if runs else most) and step < self.n_queries():
@@ -116,11 +118,6 @@ def _digits_together(size: list[int], most: int) -> Iterator[tuple[int, int]]:
             first, n_rows = digit, 0
         n_rows += n
     yield first, len(size)
-
-
-def _bytes_of_row(rows: NumberedRows) -> int:
-    """Bytes of a number, and of labels and a score of float64."""
-    return 12 + 8 * (rows.label[:1].size or 1)
 
 
 # --- on disk -------------------------------------------------------------------------------------------------

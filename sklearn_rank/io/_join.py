@@ -278,7 +278,8 @@ def join_for(
         refuse_other_kind(caller, run, "run")
         run = with_documents(run, document_of, aggregate, duplicates)
     qrels, run, n_excluded = both_entries(caller, judgments, run, duplicates, exclude)
-    door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
+    door = DOORS[caller]
+    first, judged_first = (next(iter(x.values()), None) if isinstance(x, Mapping) else None for x in sides)
     report(
         door,
         turned_round(
@@ -450,10 +451,6 @@ def _odd_documents(entries: Entries) -> frozenset[Any]:
     """Documents that may stand for missing ones."""
     documents = entries.doc_id
     return documents.odd() if isinstance(documents, ListedDocuments | Text) else odd_ids(np.asarray(documents))
-
-
-def _first_value(by_query: Any) -> Any:
-    return next(iter(by_query.values()), None) if isinstance(by_query, Mapping) else None
 
 
 def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:

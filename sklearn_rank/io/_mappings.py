@@ -136,10 +136,6 @@ class ListedDocuments:
                 odd |= odd_ids(np.array(numbers, dtype=np.float64))
         return frozenset(odd)
 
-    def query_of(self, row: int) -> int:
-        """Number of the query of a row."""
-        return int(np.searchsorted(self.ends, row, side="right")) - 1
-
 
 def entries_of(
     source: Any,
@@ -208,7 +204,10 @@ def _plain_entries(mapping: Mapping[Any, Any], kind: str, judged: ListedDocument
     # An id that cannot be hashed.
     except TypeError:
         return None
-    if not listed.types <= {str, int} or (types <= {list, tuple} and _is_again(code, listed.ends)):
+    # Only a list can have a document twice.
+    if not listed.types <= {str, int} or (
+        types <= {list, tuple} and repeated_keys(Keys(code), Grouping.by_sizes(np.diff(listed.ends)))[0] >= 0
+    ):
         return None
     names = ids_of([*mapping])
     if types == {dict}:
@@ -218,11 +217,6 @@ def _plain_entries(mapping: Mapping[Any, Any], kind: str, judged: ListedDocument
     else:
         value = np.ones(len(listed))
     return _entries(names, listed, value)
-
-
-def _is_again(code: Index, ends: Index) -> bool:
-    """Whether a list has a document twice."""
-    return repeated_keys(Keys(code), Grouping.by_sizes(np.diff(ends)))[0] >= 0
 
 
 def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
@@ -248,7 +242,9 @@ def both_entries(
     qrels, run = from_rows(judgments, "judgments", duplicates), from_rows(run, "run", duplicates)
     for entries, kind in ((qrels, "judgments"), (run, "run")):
         refuse_other_kind(caller, entries, kind)
-    if exclude is None and not any(map(_is_listed, (run, qrels))):
+    if exclude is None and all(
+        isinstance(x, Entries) and not isinstance(x.doc_id, ListedDocuments) for x in (run, qrels)
+    ):
         return qrels, run, (0, 0)
     out = {} if exclude is None else _sets(exclude)
     judged, n_judged = entries_of(qrels, "judgments", duplicates=duplicates, exclude=out)
@@ -261,10 +257,6 @@ def both_entries(
             f"items. Got {n_judged} judged documents in it."
         )
     return _without_empty(judged, of_run), of_run, (n_run, n_judged)
-
-
-def _is_listed(source: Any) -> bool:
-    return not isinstance(source, Entries) or isinstance(source.doc_id, ListedDocuments)
 
 
 def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
@@ -656,7 +648,7 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
             raise
     if row is None:
         return numbers
-    query = documents.query_of(row)
+    query = int(np.searchsorted(documents.ends, row, side="right")) - 1
     document = next(islice(documents.lists[query], row - int(documents.ends[query]), None))
     raise (ValueError if _is_number(values[row]) else TypeError)(
         f"{word} must be finite real numbers. Got {echo(values[row])} for document {echo(document)} of query "

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
@@ -148,15 +147,12 @@ def _pair_sums(top: TopItems, similarity: Any) -> Array:
         certain, tied, rows = top.certain[first:last], top.tied[first:last], slice(first, last)
         to_certain, to_tied = certain @ similarity, tied @ similarity
         inside, across, among = (
-            _row_sums(a, b) for a, b in ((certain, to_certain), (certain, to_tied), (tied, to_tied))
+            np.asarray(a.multiply(b).sum(axis=1)).ravel()
+            for a, b in ((certain, to_certain), (certain, to_tied), (tied, to_tied))
         )
         inside, among = (inside - certain @ own) / 2, (among - tied @ own) / 2
         total[rows] = inside + one[rows] * across + two[rows] * among
     return total
-
-
-def _row_sums(a: Any, b: Any) -> NDArray[Any]:
-    return np.asarray(a.multiply(b).sum(axis=1)).ravel()
 
 
 def _pair_sums_of_vectors(top: TopItems, vectors: Any) -> Array:

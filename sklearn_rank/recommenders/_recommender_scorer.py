@@ -266,7 +266,9 @@ class RecommenderScorer:
             if self._looks and not are_known and ranking.is_unranked.all():
                 report(RECOMMENDER_SCORER, unknown_users(int(is_known.sum()), n_users))
             for result, part in zip(results, parts, strict=True):
-                _put(result, users, part)
+                result.numerator[users], result.undefined[users] = part.numerator, part.undefined
+                if result.spec["average"] == "micro":
+                    result.denominator[users] = part.denominator
         named = dict(zip(self.specs, results, strict=True))
         # Users whom the model cannot rank have relevant items.
         settled = {name: x & ~undefined for name, x in settled_by_values(self.specs, named).items()}
@@ -294,13 +296,6 @@ class RecommenderScorer:
         return "make_recommender_scorer({!r}, items=<{}>, exclude={}{})".format(
             metric, len(self.items), exclude, "".join(f", {name}={value!r}" for name, value in others.items())
         )
-
-
-def _put(result: PerQuery, users: Index, part: PerQuery) -> None:
-    """Write values of some users."""
-    result.numerator[users], result.undefined[users] = part.numerator, part.undefined
-    if result.spec["average"] == "micro":
-        result.denominator[users] = part.denominator
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------
