@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-from known_cases import DATA, read
+from known_cases import DATA
 
 FILES = sorted(path for path in DATA.rglob("*") if path.is_file() and path.parent != DATA)
 
@@ -20,9 +19,3 @@ def test_every_file_has_a_source():
 
 def test_no_file_is_large():
     assert [path.name for path in FILES if path.stat().st_size > 500_000] == []
-
-
-@pytest.mark.parametrize("name", ["cases/none.json", "cases/none.json.gz", "trec/none.npz"])
-def test_missing_file_is_an_error(name):
-    with pytest.raises(FileNotFoundError):
-        read(name)
