@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
@@ -194,6 +195,12 @@ class RecommenderFolds(BaseFolds):
             meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
             label_fingerprints=prints,
         )  # fmt: skip
+        settled = {
+            name: np.bincount(number, ~np.concatenate([part.settled[name] for part in parts]), len(users)) == 0
+            for name in first.settled
+            if all(name in part.settled for part in parts)
+        }
+        pooled = with_counts(pooled, known_settled=settled)
         of_lists = {name: float(of_folds.mean()) for name, of_folds in self.of_lists(results).items()}
         return with_lists(pooled, of_lists, *[len(part.qid) for part in parts])
 

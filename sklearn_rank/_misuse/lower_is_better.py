@@ -46,9 +46,9 @@ WORK = """
     training score indexing processing execution compute render p
 """
 """Work before a word of time; "time" itself may be time well spent."""
-TIMES = "times? ms millis seconds? secs?"
-STATISTICS = (
-    f"{TIMES} minutes? days? hours? us ns s usd dollars? gbp eur km [kmg]b "
+UNITS_OF_TIME = "times? ms millis seconds? secs?"
+UNITS_AND_STATISTICS = (
+    f"{UNITS_OF_TIME} minutes? days? hours? us ns s usd dollars? gbp eur km [kmg]b "
     "mean avg median max std total overall p val test train k delta change increase"
 )
 """Units and statistics."""
@@ -66,7 +66,7 @@ AFTER = re.compile(
 )
 """What follows a preposition."""
 EFFORT = re.compile(
-    rf"(?:^| ){_any(TIMES)} (?:(?:to|until) (?!live|fail|churn|event|crash|cancel|death|error|expir)|"
+    rf"(?:^| ){_any(UNITS_OF_TIME)} (?:(?:to|until) (?!live|fail|churn|event|crash|cancel|death|error|expir)|"
     r"per (?:query|request))|bits per byte"
 )
 """Time until something, and for a unit of work."""
@@ -74,14 +74,14 @@ AT_RANK = re.compile(r"(?:rank|position)[\W_]*\d+$", re.IGNORECASE)
 """A place, not an amount: "ctr_position_1"."""
 TOKENS = re.compile(r"(?i:l1|l2|co2|d2)|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+")
 
-_STATISTICS = re.compile(rf"(?: {_any(STATISTICS)})+$")
-_RATES = re.compile(rf"(?: {_any(STATISTICS + ' ' + SHARES)})+$")
+_STATISTICS = re.compile(rf"(?: {_any(UNITS_AND_STATISTICS)})+$")
+_RATES = re.compile(rf"(?: {_any(UNITS_AND_STATISTICS + ' ' + SHARES)})+$")
 _AMOUNT, _OF_COLUMN = (re.compile(rf"(?:^| ){_any(AMOUNTS + more)}(?:e?s)?$") for more in ("", " err ranking"))
 _EVENT = re.compile(
     rf"(?:^| )(?:{_any(EVENTS)}(?:e?s)?|{_any(BAD)}(?: relevant)? {_any(THINGS)}s?|(?:toxicity|brier) score)$"
 )
 _BAD_RATE = re.compile(rf"(?:^| ){_any(BAD)} {_any(SHARES)}$")
-_WORK = re.compile(rf"(?:^| ){_any(WORK)}(?: {_any(TIMES)})+$")
+_WORK = re.compile(rf"(?:^| ){_any(WORK)}(?: {_any(UNITS_OF_TIME)})+$")
 
 
 def is_lower(name: Any) -> bool:

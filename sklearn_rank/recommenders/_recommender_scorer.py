@@ -18,13 +18,14 @@ from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQu
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.sparse import as_queries
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.kept_data import DataCounts, settled_by_values
+from sklearn_rank._evaluation.kept_data import DataCounts, settled_by, settled_by_values
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import ByName, scorer_name
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
+from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.entry_points import RECOMMENDER_SCORER
@@ -244,7 +245,8 @@ class RecommenderScorer:
 
     def _evaluate(self, data: AllItems) -> Evaluation:
         """Metrics of test users who are in training or whom the model ranks for besides."""
-        specs, n_users = [*self.specs.values()], len(data.test.ids)
+        added, n_users = metrics_to_add(self.specs), len(data.test.ids)
+        specs = [*self.specs.values(), *added.values()]
         is_known = data.is_known_user
         results = [PerQuery.empty(spec, n_users) for spec in specs]
         undefined = np.zeros(n_users, dtype=bool)
@@ -269,10 +271,11 @@ class RecommenderScorer:
                 result.numerator[users], result.undefined[users] = part.numerator, part.undefined
                 if result.spec["average"] == "micro":
                     result.denominator[users] = part.denominator
-        named = dict(zip(self.specs, results, strict=True))
+        named = dict(zip(self.specs, results, strict=False))
+        settled = settled_by_values(self.specs, named) | settled_by(added, named, results[len(named) :])
         # Users whom the model cannot rank have relevant items.
-        settled = {name: x & ~undefined for name, x in settled_by_values(self.specs, named).items()}
-        for spec, result in zip(specs, results, strict=True):
+        settled = {name: x & ~undefined for name, x in settled.items()}
+        for spec, result in zip(self.specs.values(), named.values(), strict=True):
             otherwise = spec["replace_undefined_by"]
             pooled = spec["average"] == "micro" or np.isnan(otherwise)
             result.numerator[undefined] = 0.0 if pooled else otherwise

@@ -36,46 +36,32 @@ LOWER = """
     error_rate errors n_errors error_count errors_per_query prediction_error mean_error ranking_error abs_err
     calibration_error top5_error top_1_error test_error error_at_5 relevance_error std_error loss log_loss
     logloss val_loss test_loss cross_entropy cross_entropy_loss hinge_loss ndcg_loss map_loss listnet_loss
-    pairwise_loss ranking_loss zero_one_loss loss@10 contrastive_loss lambdarank_loss mae mse rmse nrmse mape
     smape wape rmsle mean_absolute_error mean_squared_error root_mean_squared_error MAE RMSE test_rmse brier
     brier_score crps ece nll negative_log_likelihood perplexity ppl token_perplexity bits_per_byte deviance
-    kl_divergence js_divergence wer cer word_error_rate char_error_rate edit_distance levenshtein_distance fid
     rank mean_rank median_rank avg_rank average_rank rank_of_first_relevant first_relevant_rank
     mean_rank_of_gold target_rank position avg_position click_position mean_click_position
-    position_of_first_click best_rank rank_first_relevant correct_rank distance mean_distance cosine_distance
     euclidean_distance wasserstein_distance distance_to_gold distance_km hamming_distance hallucination
     hallucination_rate hallucinations hallucinated_claims unsupported_claims unsupported_claim_rate
-    contradiction_rate toxicity toxicity_rate toxicity_score toxic_rate unsafe_rate harmful_response_rate
     wrong_answers wrong_answer_rate incorrect_rate irrelevance irrelevant_results profanity_rate leak_rate
     leakage policy_violations violation_rate bounce_rate bounces abandonment abandonment_rate
-    cart_abandonment_rate churn churn_rate skip_rate skips unsubscribe_rate unsubscribes dislikes dislike_rate
     downvotes complaint_rate complaints refund_rate chargeback_rate cancellation_rate uninstalls opt_out_rate
     drop_off_rate negative_feedback_rate thumbs_down dissatisfaction_rate dsat reformulation_rate
-    query_reformulation_rate spam_rate escalation_rate attrition zero_result_rate zero_results_rate
     no_results_rate null_result_rate empty_result_rate empty_responses failed_queries failure_rate fail_rate
     timeout_rate timeouts crash_rate crashes miss_rate cache_miss_rate missed_relevant_documents broken_links
-    dead_clicks bad_clicks exceptions retries incidents false_positive_rate false_negative_rate
     false_positives fpr fnr fpr_at_95_tpr false_discovery_rate false_alarm_rate eer fallout
     misclassification_rate duplicate_rate duplicates duplicate_results redundancy regret cumulative_regret
-    penalty popularity_disparity exposure_disparity unfairness inversions swapped_pairs discordant_pairs
     search_length expected_search_length staleness index_staleness_hours downtime memory_usage_mb
     peak_memory_mb cpu_usage carbon_footprint co2 emissions overhead_ms model_drift residuals MeanRank
-    LatencyP95 ErrorRate BounceRate HallucinationRate valLoss num_errors number_of_errors share_of_errors
     rate_of_timeouts avg_rank_of_answer Latency Avg.Position latency(ms) p95/latency search/latency_ms
     val/loss eval_loss train_loss loss_train rmse_val error_overall latency_total cost_total latency_delta
-    latency_increase cost_increase mttr mean_time_to_repair mean_time_to_resolution time_to_answer
     time_to_relevant time_to_purchase time_to_insight response_seconds api_latency db_query_time p95_ms
     search_ms gpu_seconds compute_cost infra_cost cost_per_conversion cost_eur embedding_cost answer_error
-    extraction_errors parse_errors parse_error_rate tool_call_errors tool_error_rate schema_violations
     json_errors invalid_json_rate invalid_output_rate hamming_loss max_error median_absolute_error
     mean_poisson_deviance log_cosh_loss squared_error abs_error absolute_error sq_err relative_error
-    quantile_loss pinball_loss bpr_loss triplet_loss softmax_loss margin_ranking_loss kendall_distance
     kendall_tau_distance spearman_footrule_distance rank_distance rank_loss rank_error position_error
     mean_rank_error expected_calibration_error query_abandonment search_abandonment_rate session_abandonment
-    long_tail_miss_rate no_hit_rate no_hits empty_results_rate search_failure_rate recall_loss recall_error
     false_alarms dead_link_rate stale_results broken_link_rate duplication_rate ad_skip_rate
     frequency_cap_violations invalid_click_rate fraud_rate ad_load_time unanswered_rate unanswered_questions
-    irrelevant_context_rate ungrounded_rate contradictions toxicity_mean mean_toxicity avg_toxicity
     max_toxicity toxicity_prob misinformation_rate pii_leaks data_leakage hallucinated_rate fabrication_rate
     wrong_citations missing_citations missing_rate unparsable_rate malformed_rate cpu_seconds
 """.split()
@@ -94,68 +80,45 @@ NOT_LOWER = """
     hits@1 success success_at_5 r_precision err err@20 err_at_10 err_ia nerr expected_reciprocal_rank
     rank_biased_precision rank_biased_overlap rbp rank_correlation spearman_rank_correlation kendall_tau
     rank_stability rank_agreement ranking ranking_score ranking_quality ranking_accuracy learning_to_rank
-    rank_fusion_recall page_rank pagerank percentile_rank top_rank top_position_rate rank_in_top_10 auc roc_auc
     pr_auc accuracy balanced_accuracy cost_saving cost_savings cost_saved saved_cost cost_reduction
     cost_efficiency cost_benefit_ratio error_free error_free_rate error_reduction error_detection_rate
-    errors_found errors_fixed no_error_rate zero_error_rate loss_reduction loss_avoided latency_improvement
     latency_slo_met latency_under_100ms share_within_latency_budget low_latency_share distance_score
     distance_covered intra_list_distance mean_pairwise_distance inter_cluster_distance toxicity_detection_f1
-    hallucination_detection_auc hallucination_free_rate non_toxic_rate churn_prediction_auc fraud_recall
     spam_precision bounce_reduction regret_reduction time_split time_saved time_saved_ms tokens_per_second
     queries_per_second qps requests_per_second throughput throughput_rps docs_per_second dwell_seconds
     dwell_time dwell_time_ms watch_time watch_time_ms watch_minutes session_ms session_duration
     session_duration_seconds time_on_page time_on_site time_spent time_in_app session_time listening_time
     reading_time play_time engagement_time minutes_watched time_per_session seconds_per_session minutes_per_user
-    time time_ms seconds duration duration_ms uptime time_to_failure mean_time_to_failure time_to_churn
     time_to_live time_between_failures days_active days_to_churn ctr click_through_rate clicks click_rate
     clicks_per_query conversion_rate conversions add_to_cart_rate purchase_rate revenue revenue_per_query gmv
-    arpu rpm ecpm profit margin orders basket_size order_value roas return_on_ad_spend win_rate win_loss_ratio
     net_promoter_score nps csat satisfaction retention retention_rate return_rate likes saves shares upvotes
     thumbs_up favorites follow_rate open_rate click_to_open_rate scroll_depth sessions_per_user
-    cost_per_click_savings ctr_by_position clicks_by_rank precision_at_rank quality_vs_latency faithfulness
     groundedness answer_relevancy answer_relevance context_precision context_recall answer_correctness
     answer_similarity semantic_similarity cosine_similarity bertscore bleu rouge_l rouge meteor chrf exact_match
-    em pass_at_1 pass@k coherence fluency helpfulness harmlessness safety safety_score honesty conciseness
     completeness citation_precision citation_recall judge_score win_rate_vs_baseline elo elo_rating likelihood
-    log_likelihood loglik token_accuracy task_success resolution_rate containment_rate first_contact_resolution
-    deflection_rate refusal_rate noise_robustness noise_sensitivity coverage catalog_coverage diversity
     intra_list_diversity ild novelty serendipity unexpectedness popularity gini entropy personalization
     calibration fairness exposure exposure_ratio freshness recency variety self_information tail_share utility
-    reward expected_reward ips snips gain cumulative_gain lift uplift score value relevance mean_relevance grade
     quality usefulness rating stars token_count tokens n_tokens total_tokens prompt_tokens context_length
     answer_length n_documents n_results results_returned num_results result_count n_queries count clicks_at_rank
-    variance std bias sample_size n_relevant judged glossy lambda flossing crank frank host accost terror mirror
     cacher dismissed_alerts_precision half_life discount position_bias positional_score relevance_positional
     closeness proximity purchase_latency_score speedup inverse_distance neg_mse negated_error one_minus_error
-    complement_of_error error_tolerance loss_aversion risk_reward exploration first_label top_hits opportunity
     retrieval_precision context_relevance chunk_utilization correct_answers relevant_results recall_improvement
     ranked_list_quality position_weighted_ctr rank_weighted_precision cost_weighted_ndcg cost_sensitive_accuracy
-    loss_weighted_gain error_weighted_gain latency_adjusted_ndcg distance_weighted_precision
     time_weighted_recall time_biased_gain tbg u_measure inst_recall lost_in_the_middle_recall first_position_ctr
     ctr_position_1 clicks_position_1 share_rank_1 rank1_accuracy rank_1 top1 cost_recall_auc
-    error_corrected_accuracy miss_detection_recall fault_coverage bug_recall defect_precision incident_recall
     spam_detected fraud_caught toxicity_filter_recall views impressions reach watch_ratio completion_rate
     finish_rate video_completion_rate long_click_rate satisfied_clicks sat_clicks clicks_saved queries_answered
-    tickets_resolved tickets_deflected escalations_avoided answer_rate response_rate reply_rate result_clicks
     result_relevance search_success_rate successful_searches session_success query_success query_coverage
     request_success_rate processing_rate cache_hit_rate index_coverage load_factor gpu_utilization
-    wait_list_signups delivery_rate deliverability render_success training_accuracy test_accuracy train_score
-    distinct_1 self_bleu type_token_ratio mauve compression_ratio information_gain mutual_information pmi npmi
-    log_odds odds bayes_factor t_statistic r2 r2_score explained_variance explained_variance_score pearson
-    spearman kendalltau concordance_index c_index gini_index ks_statistic lift_at_10 brier_skill_score
     skill_score d2_log_loss_score d2_absolute_error_score max_marginal_relevance mmr margin_error_free
     confidence certainty agreement kappa cohens_kappa alpha price avg_price discount_rate quantity stock
-    units_sold sales leads bookings nights subscribers installs downloads registrations signups trials
-    activations renewals upsell_rate attach_rate cross_sell_rate repeat_rate revisit_rate stickiness dau mau
     rank_gain rank_improvement delta_ndcg rank_score ranker positions_filled position_coverage
-    distance_correlation cost_score loss_score error_score latency_score mean_score p p1 p5 p10 k m
     lossless_rate errorless terrific ranknet lambdarank rankeval loss_free error_robustness
+    carbon_kg power_watts model_size_mb cpa cpc cpm bias_score
     failure_recovery_rate failover_success crash_free_sessions crash_free_users bounce_back_rate skippable
     churn_saved retained_after_error max_rank_biased min_distance_met risk urisk georisk trisk
     attack_success_rate consumption content_consumption memory memory_score energy minutes hours days
-    distance_traveled rank_difference search_exit_rate short_click_rate hide_rate cpa cpc cpm bias_score
     jailbreak_success_rate hallucination_score hallucination_index index_size_gb storage_gb gpu_hours flops
-    carbon_kg power_watts model_size_mb
 """.split()
 """Names for which higher is better, or in doubt: nobody is asked for a direction."""
 

@@ -6,8 +6,17 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
-from sklearn_rank import RankingAccumulator, evaluate, evaluate_run, evaluate_table
+from sklearn_rank import (
+    InteractionRecommender,
+    RankingAccumulator,
+    RankingEvaluator,
+    evaluate,
+    evaluate_run,
+    evaluate_table,
+    make_recommender_scorer,
+)
 from sklearn_rank._cli import main
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import no_worse
@@ -241,3 +250,31 @@ def test_saved_results_of_an_earlier_version(tmp_path):
 def test_errors_of_scores_are_never_settled():
     results = {name: evaluate(LABEL, scores, qid=QID, metrics="mse") for name, scores in SCORES.items()}
     assert UNKNOWN not in str(no_worse(**results, margin=0.05))
+
+
+class Ordered(BaseEstimator):
+    """Recommends all items in the order of their ids, or in the reverse order."""
+
+    def __init__(self, step=1):
+        self.step = step
+
+    def fit(self, X, y=None):
+        return self
+
+    def recommend(self, users, k):
+        return [np.arange(12)[:: self.step][:k]] * len(users)
+
+
+@pytest.mark.parametrize("n_folds", [1, 2])
+def test_users_of_recommenders_are_known(n_folds):
+    """Each tested user has a relevant item, so a ranking changes each value, also of pooled folds."""
+    rng = np.random.default_rng(0)
+    pairs = np.array([(user, item) for user in range(40) for item in rng.permutation(12)[:4]])
+    test = np.arange(len(pairs)) % 4
+    folds = [(np.flatnonzero(test != i), np.flatnonzero(test == i)) for i in range(n_folds)]
+    scorer = make_recommender_scorer(["p@3", "mrr"], items=range(12))
+    models = {"new": InteractionRecommender(Ordered(-1)), "old": InteractionRecommender(Ordered())}
+    results = RankingEvaluator(scorer, cv=folds).compare(models, pairs, np.ones(len(pairs))).results
+    gate = no_worse(**results, margin=0.3)
+    assert [row[1] for row in gate.table.rows] == [40, 40]
+    assert UNKNOWN not in " ".join(str(gate).split())
