@@ -19,6 +19,7 @@ from textwrap import wrap
 import numpy as np
 
 import sklearn_rank
+from sklearn_rank._data.table import list_of_checks, list_of_groups
 from sklearn_rank._metric.keywords import (
     CUTOFF,
     DATA_DOC,
@@ -28,7 +29,6 @@ from sklearn_rank._metric.keywords import (
     WEIGHT_DOC,
 )
 from sklearn_rank._metric.metric import REGISTRY, Metric
-from sklearn_rank._misuse.table import list_of_checks, list_of_groups
 
 FOLDER = Path(__file__).parent / "metrics"
 MISUSE = Path(__file__).parent / "reference" / "misuse.md"

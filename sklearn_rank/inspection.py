@@ -10,17 +10,15 @@ from scipy import sparse
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_rank._data.doors import IMPORTANCE
+from sklearn_rank._data.look import ON_MISUSE, look, look_at_labels, look_at_scores
 from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.read import read_labels
 from sklearn_rank._evaluation.prepared import PreparedMetrics
-from sklearn_rank._evaluation.row_checks import look_at_labels, look_at_scores
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
-from sklearn_rank._misuse.check import ON_MISUSE, report
-from sklearn_rank._misuse.entry_points import IMPORTANCE
-from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._ranker.estimator_checks import check_estimator
 from sklearn_rank._scoring.fitted_queries import check_test_queries
 from sklearn_rank._scoring.response import low_scores, predict_scores
@@ -123,12 +121,12 @@ def query_permutation_importance(
     group = number if scope == "within" else np.zeros_like(number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
     prepared, specs = scorers.prepare(data), metrics_of(scorers)
-    look_at_labels(IMPORTANCE, data, specs, on_misuse=on_misuse)
-    report(IMPORTANCE, copies_of_label(X, y), on_misuse)
+    look_at_labels(IMPORTANCE, data, specs, on_misuse)
+    look(IMPORTANCE, on_misuse, copies=(X, y))
     y_score = predict_scores(estimator, X)
     baseline = scorers.score_predictions(y_score, prepared)
     y_score = column(as_floats(low_scores(y_score, specs.values()), "predictions"))
-    look_at_scores(IMPORTANCE, data, y_score, specs, on_misuse=on_misuse)
+    look_at_scores(IMPORTANCE, data, y_score, specs, on_misuse)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
         delayed(_scores_without)(scorers, estimator, columns, feature, orders, prepared)

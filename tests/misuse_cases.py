@@ -11,18 +11,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_rank import compare_systems, evaluate_run, evaluate_table
 from sklearn_rank._cli import main
-from sklearn_rank._misuse import entry_points
-from sklearn_rank._misuse.table import ALL_CHECKS
+from sklearn_rank._data import doors
+from sklearn_rank._data.table import ALL_CHECKS
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_table
 
 OF_RANKS = [
-    (entry_points.TABLE, lambda _, table: evaluate_table(table, metrics="map")),
-    (entry_points.READ_TABLE, lambda _, table: read_table(table)),
-    (entry_points.RUN, evaluate_run),
-    (entry_points.JOIN, join),
-    (entry_points.SYSTEMS, lambda judged, table: compare_systems(judged, {"a": table})),
-    (entry_points.SYSTEMS, lambda _, table: compare_systems(table, ["score"])),
+    (doors.TABLE, lambda _, table: evaluate_table(table, metrics="map")),
+    (doors.READ_TABLE, lambda _, table: read_table(table)),
+    (doors.RUN, evaluate_run),
+    (doors.JOIN, join),
+    (doors.SYSTEMS, lambda judged, table: compare_systems(judged, {"a": table})),
+    (doors.SYSTEMS, lambda _, table: compare_systems(table, ["score"])),
 ]
 """Doors where a table may have ranks beside its scores."""
 

@@ -24,6 +24,10 @@ from sklearn_rank._cli.data import (
 from sklearn_rank._cli.gate import EXIT_CODES, gate_of
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._cli.page import write_page
+from sklearn_rank._data.doors import COMMAND
+from sklearn_rank._data.judged import judged_note
+from sklearn_rank._data.look import Finding, collected_findings, report
+from sklearn_rank._data.nothing import NOTHING_COMPARED
 from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
@@ -31,10 +35,6 @@ from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._metric.run_means import between_runs
-from sklearn_rank._misuse.check import Finding, collected_findings, report
-from sklearn_rank._misuse.entry_points import COMMAND
-from sklearn_rank._misuse.judged import judged_note
-from sklearn_rank._misuse.nothing import NOTHING_COMPARED
 from sklearn_rank._report.text import plain
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing

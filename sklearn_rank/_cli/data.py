@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._cli.output import tell
+from sklearn_rank._data.doors import COMMAND, RUN
+from sklearn_rank._data.look import Finding, collected_findings, findings_of_systems, kinds_left
 from sklearn_rank._entry_points.runs import AS_TREC_EVAL, reading_of, refuse_lost_places
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
-from sklearn_rank._misuse.check import Finding, collected_findings, findings_of_systems
-from sklearn_rank._misuse.entry_points import COMMAND, RUN
-from sklearn_rank._misuse.runs import RISING, of_one_direction
 from sklearn_rank._tables.columns import read_column
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in
 from sklearn_rank._utils.constraints import COUNT
@@ -121,15 +120,14 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
     with findings_of_systems(COMMAND) as seen:
         for name, data, told, is_told in _systems(options, metrics, missing_from_run):
             in_trec_order = by_id and data.doc_id is not None
-            # Problems of the whole run also show in its rows.
-            kinds = "labels ids qid" if is_told or RISING in [one.check for one in told] else RUN.hands
             with collected_findings() as found:
                 of_runs[name] = evaluate_rows(
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-                    kinds=COMMAND.hands if options.table else kinds, documents=data.documents,
+                    kinds=COMMAND.hands if options.table else kinds_left(told, is_told) or RUN.hands,
+                    documents=data.documents,
                 )  # fmt: skip
-            seen[name] = of_one_direction([*told, *found])
+            seen[name] = [*told, *found]
             if len(data.not_in_run) or len(data.not_in_qrels):
                 tell(f"{name}: {data.counts()}")
     if not options.quiet:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sklearn_rank._cli.data import old_and_new, requested_metrics
 from sklearn_rank._cli.output import as_json, put, show
 from sklearn_rank._cli.page import write_page
-from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.entry_points import COMMAND
+from sklearn_rank._data.doors import COMMAND
+from sklearn_rank._data.look import collected_findings, report
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 

@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from sklearn_rank._comparison.paper_table import PaperTable, count_of, numbers_in_means, paper_table
 from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._comparison.verdict import outcomes_of, verdict
+from sklearn_rank._data.doors import SYSTEMS, VERDICTS, Door
+from sklearn_rank._data.judged import judged_note, mean_shares
+from sklearn_rank._data.look import collected_findings, findings_in, look, report
+from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
@@ -25,14 +29,6 @@ from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._misuse.check import Door, collected_findings, report
-from sklearn_rank._misuse.entry_points import SYSTEMS, VERDICTS
-from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
-from sklearn_rank._misuse.nothing import (
-    nothing_in_words,
-    nothing_measured,
-    without_evidence,
-)
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._report.text import Parts, plain
@@ -757,12 +753,12 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 def look_at_results(door: Door, results: Mapping[str, Evaluation]) -> None:
     """Report if no query can distinguish the models by any metric; does nothing for a single model."""
     if len(results) > 1:
-        report(door, without_evidence(nothing_by_metric(results)))
+        look(door, evidence=(nothing_by_metric(results),))
 
 
 def look_at_measured(door: Door, results: Mapping[str, Evaluation]) -> None:
     """Warn if no query can distinguish a good model from a bad model by any metric."""
-    report(door, nothing_measured(nothing_by_metric(results), len(next(iter(results.values())).qid)))
+    look(door, measured=(nothing_by_metric(results), len(next(iter(results.values())).qid)))
 
 
 def look_at_judged(door: Door, results: Mapping[str, Evaluation], on_misuse: str = "raise") -> None:
@@ -771,7 +767,7 @@ def look_at_judged(door: Door, results: Mapping[str, Evaluation], on_misuse: str
         return
     for metric, meaning in next(iter(results.values())).meaning.items():
         shares = {name: result.judged[metric] for name, result in results.items() if metric in result.judged}
-        if len(shares) == len(results) and (seen := [*unevenly_judged(shares, metric, meaning)]):
+        if len(shares) == len(results) and (seen := [*findings_in(judged=(shares, metric, meaning))]):
             if all(result.judges_both for result in results.values()):
                 report(door, seen, on_misuse)
             return

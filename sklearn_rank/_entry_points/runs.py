@@ -7,14 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import RUN
+from sklearn_rank._data.look import collected_findings, kinds_left, report
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.entry_points import RUN
-from sklearn_rank._misuse.runs import CONTRADICTED, RISING, TURNED
 from sklearn_rank._tables.column_arguments import column_arguments
 from sklearn_rank._utils.arguments import meant_by, named_arguments, unknown_keyword
 from sklearn_rank._utils.docstring import described_as
@@ -140,9 +139,7 @@ def evaluate_run(
             duplicates=duplicates, exclude=exclude, document_of=document_of, aggregate=aggregate, **reading,
         )  # fmt: skip
     report(RUN, seen)
-    # Problems of the whole run also show in its rows.
-    found, is_told = [one.check for one in seen], isinstance(run, Entries) and run._told
-    kinds = "none" if TURNED in found else "labels ids qid" if is_told or {RISING, CONTRADICTED} & {*found} else ""
+    kinds = kinds_left(seen, isinstance(run, Entries) and run._told)
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_judged, look_at_results
+from sklearn_rank._data.doors import SYSTEMS
+from sklearn_rank._data.look import ON_MISUSE, collected_findings, findings_in, findings_of_systems, look
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._entry_points.several_runs import Runs, run_by_run, runs_by_name
@@ -20,10 +22,6 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.several_runs import one_by_system
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.entry_points import SYSTEMS
-from sklearn_rank._misuse.models import copies_of_label, models_twice
-from sklearn_rank._misuse.runs import column_contradicts
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
 from sklearn_rank._tables.columns import column_names, exploded, read_column, table_columns, table_with
 from sklearn_rank._tables.roles import rank_beside
@@ -173,7 +171,7 @@ def compare_systems(
         given = {"y_score": y_score, "y_true": y_true, "metrics": None if metrics is DEFAULT_METRICS else metrics}
         _refuse_data(given | {"qid": qid} | about_rows | keywords)
         plan = _check_plan(data, baseline, test, correction)
-        report(SYSTEMS, models_twice(run_by_run(data)), on_misuse)
+        look(SYSTEMS, on_misuse, models=(run_by_run(data),))
         data = {name: Evaluation.of_runs(runs) if isinstance(runs, Runs) else runs for name, runs in data.items()}
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
         aligned = align_results(data, "compare_systems")
@@ -182,7 +180,7 @@ def compare_systems(
     systems = runs_by_name(_systems(y_score), data, y_true, qid)
     plan, scores = _check_plan(systems, baseline, test, correction), run_by_run(systems)
     n_runs = {name: len(runs) if isinstance(runs, Runs) else 1 for name, runs in systems.items()}
-    report(SYSTEMS, models_twice(scores), on_misuse)
+    look(SYSTEMS, on_misuse, models=(scores,))
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
@@ -199,7 +197,7 @@ def compare_systems(
     else:
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
         if not isinstance(y_score, Mapping):
-            report(SYSTEMS, copies_of_label(y_score, labels, "Column"), on_misuse)
+            look(SYSTEMS, on_misuse, copies=(y_score, labels, "Column"))
     return _compared(results, by_row, n_runs, plan)
 
 
@@ -391,7 +389,7 @@ def _of_columns(
     if (rank := rank_beside(column_names(data), names.flat())) is not None:
         ranks = exploded({name: read_column(data, name) for name in (names.qid, rank)}, [])[rank]
         with findings_of_systems(SYSTEMS) as seen:
-            seen |= {name: [*column_contradicts(ranks, of_one, about_rows["qid"])] for name, of_one in scores.items()}
+            seen |= {name: [*findings_in(ranks=(ranks, x, about_rows["qid"]))] for name, x in scores.items()}
     return found
 
 

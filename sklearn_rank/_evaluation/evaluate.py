@@ -9,6 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import EVALUATE, SYSTEMS, Door
+from sklearn_rank._data.look import (
+    Evidence,
+    collected_findings,
+    evidence_of,
+    findings_of_systems,
+    look,
+    look_at_parts,
+    look_at_rows,
+)  # fmt: skip
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, check_attributes
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
@@ -20,11 +30,6 @@ from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.entry_points import EVALUATE, SYSTEMS
-from sklearn_rank._misuse.evidence import Evidence
-from sklearn_rank._misuse.ids import findings_of_queries
-from sklearn_rank._misuse.rows import look, look_at_evidence, surely_passes
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.echo import echo
@@ -183,9 +188,8 @@ def evaluate_rows(
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
     result = evaluate_queries(queries, specs, documents=documents)
-    if name is not None or not surely_passes(queries, specs, y_true, y_score):
-        look(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
-    report(door, findings_of_queries(result))
+    look_at_rows(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
+    look(door, queries=(result,))
     return with_chance(result) if chance else result
 
 
@@ -236,7 +240,7 @@ def evaluate_queries(
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
         added = metrics_to_add(specs)
     metrics, settled = compute_with_settled(built, specs, added)
-    look_at_evidence(door, evidence, specs, kinds="labels")
+    look_at_parts(door, evidence, specs, kinds="labels")
     data = RankedData(kept or queries, fingerprints, documents, known_settled=settled)
     return Evaluation(queries.grouping.ids, queries.weight, metrics, data, *queries.properties)
 
@@ -250,7 +254,7 @@ def _read_on_the_way(
     def make_and_read(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
         fingerprints[first:last] = fingerprints_of(queries)
-        evidence.append(Evidence.of(queries, specs, kinds="labels"))
+        evidence.append(evidence_of(queries, specs, kinds="labels"))
         return queries
 
     return make_and_read
@@ -294,6 +298,6 @@ def evaluate_systems(
             queries.properties = properties
             results[name] = evaluate_queries(queries, specs)
             with collected_findings() as seen[name]:
-                look(SYSTEMS, queries, specs, y_true=y_true, y_score=y_score[name], name=names.get(name))
-                report(SYSTEMS, findings_of_queries(results[name]))
+                look_at_rows(SYSTEMS, queries, specs, y_true=y_true, y_score=y_score[name], name=names.get(name))
+                look(SYSTEMS, queries=(results[name],))
     return results

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.judged import judged_note
 from sklearn_rank._engine.grouping import Grouping, concatenate_ranges
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
@@ -18,7 +19,6 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.blocks import ROWS_IN_MEMORY, cut_queries
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo

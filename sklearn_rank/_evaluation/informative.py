@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._metric.choices import QueryCounts, metric_of_meaning
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import is_adjusted
-from sklearn_rank._misuse.nothing import Nothing, ValuesOfSystem, nothing_in
 
 
 def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._data.doors import PREPARE
+from sklearn_rank._data.look import KINDS_OF_LABELS, look_at_rows
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import as_mask, read, with_columns
 from sklearn_rank._evaluation.prepared import PreparedMetrics, labels_of_rows
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, is_single_metric, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._misuse.entry_points import PREPARE
-from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.numbers import as_floats
@@ -92,7 +92,7 @@ def prepare(
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
     queries = with_columns(queries, y_true, columns_of(specs), columns)
-    look(PREPARE, queries, specs, kinds="labels ids qid", y_true=y_true)
+    look_at_rows(PREPARE, queries, specs, kinds=KINDS_OF_LABELS, y_true=y_true)
     # The labels may be the array of the caller; ids and weights are not.
     data = Data(
         queries.row_label.copy(), queries.grouping, queries.weight, queries.summary, names=queries.names,

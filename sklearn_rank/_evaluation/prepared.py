@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._data.doors import Door
+from sklearn_rank._data.look import look_at_rows
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries, take_rows
 from sklearn_rank._engine.plan import ProgramPool
@@ -18,8 +20,6 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import bound_metrics
 from sklearn_rank._metric.names import columns_of
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.check import Door
-from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import map_blocks
@@ -139,7 +139,7 @@ class PreparedMetrics:
     def _look(self, queries: Queries, y_score: MatrixLike) -> None:
         """Check scores for misuse; `prepare` has checked the labels."""
         if self._door is not None and (queries.summary.scores_are_whole or type(y_score) is not np.ndarray):
-            look(self._door, queries, self._specs, kinds="scores retrieved arguments names", y_score=y_score)
+            look_at_rows(self._door, queries, self._specs, kinds="scores retrieved arguments names", y_score=y_score)
 
     # --- scores --------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sklearn_rank._data.look import unmoved_by_any_order
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.ranking import Labels
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.evidence import SAMPLE, first_queries, reads_order, unmoved_by_order
 from sklearn_rank._utils.typing import Array, Index
 
 SHARE_OF_CUT = 0.5
@@ -39,12 +39,10 @@ def _on_scores(queries: Queries) -> str:
 def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
     """That no order can change metrics, because no list is longer than their cutoff."""
     longest = queries.longest
-    within = {name: spec for name, spec in specs.items() if spec.k is not None and reads_order(spec)}
-    within = {name: spec for name, spec in within.items() if np.min(spec.k) >= longest > 1}
+    within = {name: spec for name, spec in specs.items() if spec.k is not None and np.min(spec.k) >= longest > 1}
     if not within or queries.unlisted is not None:
         return ""
-    some = first_queries(queries, min(SAMPLE, queries.grouping.n_queries))
-    names = [display_name(name) for name in unmoved_by_order(some, within)]
+    names = [display_name(name) for name in unmoved_by_any_order(queries, within)]
     return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import THRESHOLDS
+from sklearn_rank._data.look import look_at_rows
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.label_checks import check_labels, check_one_label
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import read
 from sklearn_rank._metric.keywords import SHARED
 from sklearn_rank._metric.names import parse_metric
-from sklearn_rank._misuse.entry_points import THRESHOLDS
-from sklearn_rank._misuse.rows import look, surely_passes
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.numbers import distinct_values
@@ -165,8 +165,7 @@ def threshold_curve(
 def _look(queries: Queries, y_true: Any, y_score: Any, keywords: dict[str, Any]) -> None:
     """Check the rows for misuse, for a metric that reads who is relevant as the curve does."""
     metric = parse_metric("map", **{name: value for name, value in keywords.items() if value is not None})
-    if not surely_passes(queries, {"threshold_curve": metric}, y_true, y_score):
-        look(THRESHOLDS, queries, {"threshold_curve": metric}, y_true=y_true, y_score=y_score)
+    look_at_rows(THRESHOLDS, queries, {"threshold_curve": metric}, y_true=y_true, y_score=y_score)
 
 
 def _curve(

@@ -19,6 +19,8 @@ from sklearn_rank._comparison.comparison import (
     look_at_judged,
     look_at_measured,
 )
+from sklearn_rank._data.doors import COMPARE, CROSS_VALIDATE
+from sklearn_rank._data.look import ON_MISUSE, collected_findings, findings_of_systems, look
 from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._evaluation.several_runs import names_of_runs, one_by_system
 from sklearn_rank._evaluator.folds import FoldReporter, ModelFolds, OnFold, Split, by_metric, refuse_unused
@@ -36,10 +38,6 @@ from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._metric.scorer_names import signed
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.entry_points import COMPARE, CROSS_VALIDATE
-from sklearn_rank._misuse.ids import findings_of_queries
-from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank._scoring.model_checks import is_frozen
 from sklearn_rank._scoring.routing import fit_routed, named_columns, with_row_arguments
@@ -257,7 +255,7 @@ class RankingEvaluator:
         pooled = None if data.n_repeats is None else data.evaluate(results)
         if pooled is not None:
             data.look_at_scores(CROSS_VALIDATE, results, self.on_misuse)
-            report(CROSS_VALIDATE, findings_of_queries(pooled))
+            look(CROSS_VALIDATE, queries=(pooled,))
             look_at_measured(CROSS_VALIDATE, {"": pooled})
         return CrossValidation(scores, pooled, of_model.by_metric)
 
@@ -319,7 +317,7 @@ class RankingEvaluator:
         check_plan("RankingEvaluator", test=self.test, correction=self.correction)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {echo(name)}", must_predict=self._kind.must_predict)
-        report(COMPARE, models_twice(estimators), self.on_misuse)
+        look(COMPARE, self.on_misuse, models=(estimators,))
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         data = self._data(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
@@ -337,18 +335,7 @@ class RankingEvaluator:
         collected = reporter.collect(data.fit(models, self.n_jobs), data.mean)
         by_model = dict(zip(estimators, collected, strict=True))
         by_system = {name: [by_model[run] for run in names_of_runs(name, n)] for name, n in n_runs.items()}
-        failures = {
-            name: {i: f"{type(error).__name__}: {error}" for one in runs for i, error in one.errors.items()}
-            for name, runs in by_system.items()
-            if any(one.errors for one in runs)
-        }
-        if len(failures) == len(n_runs):
-            text = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
-            raise ValueError(f"All models failed, so there is nothing to compare. {text}")
-        for name, errors in failures.items():
-            text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
-            message = f"{name} failed and is left out of the comparison. {text}"
-            warnings.warn(message, FitFailedWarning, stacklevel=levels_to_caller())
+        failures = _failures(by_system)
         kept = {name: n for name, n in n_runs.items() if name not in failures}
         complete = {run: by_model[run].results for name, n in kept.items() for run in names_of_runs(name, n)}
         with findings_of_systems(COMPARE, self.on_misuse) as seen:
@@ -357,7 +344,7 @@ class RankingEvaluator:
                     data.look_at_scores(COMPARE, results, self.on_misuse)
         pooled = one_by_system({name: data.evaluate(results) for name, results in complete.items()}, kept)
         look_at_judged(COMPARE, pooled, self.on_misuse)
-        report(COMPARE, findings_of_queries(next(iter(pooled.values()))))
+        look(COMPARE, queries=(next(iter(pooled.values())),))
         look_at_measured(COMPARE, pooled)
         return Comparison(
             results=pooled,
@@ -454,6 +441,23 @@ def _listed_runs(estimators: Mapping[str, Any]) -> dict[str, list[Any]]:
             f"A list of estimators must have at least one run of a model. The list of {echo(empty)} is empty."
         )
     return listed
+
+
+def _failures(by_system: Mapping[str, Sequence[Any]]) -> dict[str, dict[int, str]]:
+    """Errors of the models that failed, by fold; warn of them, or raise ValueError if all models failed."""
+    failures = {
+        name: {i: f"{type(error).__name__}: {error}" for one in runs for i, error in one.errors.items()}
+        for name, runs in by_system.items()
+        if any(one.errors for one in runs)
+    }
+    if len(failures) == len(by_system):
+        text = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
+        raise ValueError(f"All models failed, so there is nothing to compare. {text}")
+    for name, errors in failures.items():
+        text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
+        message = f"{name} failed and is left out of the comparison. {text}"
+        warnings.warn(message, FitFailedWarning, stacklevel=levels_to_caller())
+    return failures
 
 
 def _mean_of_folds(runs: Sequence[ModelFolds]) -> dict[str, Array]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_rank._data.doors import Door
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.check import Door
 from sklearn_rank._scoring.fit_data import index_rows
 from sklearn_rank._scoring.routing import Metadata, consumes, fit_routed
 from sklearn_rank._scoring.split import QueryKFold

@@ -9,18 +9,16 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import cross_validate
 
+from sklearn_rank._data.doors import LEARNING_CURVE
+from sklearn_rank._data.look import look, look_at_labels
 from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.read import read_labels
-from sklearn_rank._evaluation.row_checks import look_at_labels
 from sklearn_rank._evaluator.evaluator import RankingEvaluator
 from sklearn_rank._evaluator.folds import query_folds
 from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._metric.scorer_names import parse_signed
 from sklearn_rank._metric.spec import MetricLike
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import LEARNING_CURVE
-from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.routing import with_row_arguments
 from sklearn_rank._scoring.scorer import metrics_of
 from sklearn_rank._utils.arguments import named_arguments
@@ -117,7 +115,7 @@ def query_learning_curve(
         for size in sizes
     ]
     look_at_labels(LEARNING_CURVE, data, metrics_of(evaluator.scorers))
-    report(LEARNING_CURVE, copies_of_label(X, y))
+    look(LEARNING_CURVE, copies=(X, y))
     ready = QueryFolds(evaluator.scorers, evaluator.cv, X, y, {"qid": number}, parts, data).prepare(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(

@@ -11,6 +11,8 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import SEARCH, Door
+from sklearn_rank._data.look import look, look_at_labels, look_at_scores
 from sklearn_rank._engine.attributes import AttributesLike, by_row
 from sklearn_rank._engine.columns import check_features, check_rows, one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid
@@ -19,14 +21,10 @@ from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import read_labels, some_rows
 from sklearn_rank._evaluation.prepared import PreparedMetrics, prepare_rows
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.row_checks import look_at_labels, look_at_scores
 from sklearn_rank._evaluation.several_runs import mean_result
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, query_folds
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
-from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.entry_points import SEARCH
-from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.model_checks import look_at_frozen
 from sklearn_rank._scoring.response import call_method, low_scores, predict_scores
 from sklearn_rank._scoring.routing import consumes, with_queries, with_weights_on_request
@@ -120,8 +118,8 @@ class QueryFolds(BaseFolds):
 
     def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
         """Check labels, ids and models for misuse, before any fit."""
-        look_at_labels(door, self.data, self.metrics, on_misuse=on_misuse)
-        report(door, copies_of_label(self.X, self.y), on_misuse)
+        look_at_labels(door, self.data, self.metrics, on_misuse)
+        look(door, on_misuse, copies=(self.X, self.y))
         for model in models:
             look_at_frozen(door, model, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
@@ -132,8 +130,8 @@ class QueryFolds(BaseFolds):
         first = [refit] if isinstance(refit, str) and refit in metrics else []
         if metrics:
             metrics = {name: metrics[name] for name in [*first, *metrics]}
-            look_at_labels(SEARCH, self.data, metrics, on_misuse=on_misuse)
-        report(SEARCH, copies_of_label(self.X, self.y), on_misuse)
+            look_at_labels(SEARCH, self.data, metrics, on_misuse)
+        look(SEARCH, on_misuse, copies=(self.X, self.y))
         look_at_frozen(SEARCH, ready, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
     def fit(self, models: Sequence[Any], n_jobs: int | None, **keep: bool) -> Generator[FoldResult]:
@@ -203,7 +201,7 @@ class QueryFolds(BaseFolds):
         y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
         tested = ~np.isnan(y_score)
         data, scores = (self.data, y_score) if tested.all() else (self._tested, y_score[tested])
-        look_at_scores(door, data, scores, self.metrics, on_misuse=on_misuse)
+        look_at_scores(door, data, scores, self.metrics, on_misuse)
 
     def _y_score(self, results: Sequence[FoldResult]) -> Array:
         """Scores of each row by one model."""

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from sklearn_rank._data.doors import SEARCH, Door
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
-from sklearn_rank._misuse.check import Door
-from sklearn_rank._misuse.entry_points import SEARCH
 from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
     is_search,

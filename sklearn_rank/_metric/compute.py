@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._data.doors import METRIC
+from sklearn_rank._data.look import compute_with, has_another_gain, look, look_at_rows
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import CurveRequest, Plan, ProgramPool, can_be_planned, fill
@@ -24,10 +26,6 @@ from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import METRIC
-from sklearn_rank._misuse.evidence import compute_with
-from sklearn_rank._misuse.rows import another_gain, has_another_gain, look, surely_passes
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
@@ -77,11 +75,10 @@ def value_of(
         queries = with_columns(queries, y_true, metric.columns, columns)
     at = spec.curve_index
     value = _value(queries, spec)
-    if not surely_passes(queries, {metric.function_name: spec}, y_true, y_score):
-        look(METRIC, queries, {metric.function_name: spec}, y_true=y_true, y_score=y_score)
+    look_at_rows(METRIC, queries, {metric.function_name: spec}, y_true=y_true, y_score=y_score)
     if qid is None and mask is None and has_another_gain(metric.function_name, queries, keywords):
         linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}))
-        report(METRIC, another_gain(metric.function_name, queries, value, linear))
+        look(METRIC, form=(metric.function_name, queries, value, linear))
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
 
 

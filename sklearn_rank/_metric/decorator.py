@@ -27,9 +27,9 @@ from sklearn_rank._metric.definition import (
 from sklearn_rank._metric.docstring import docstring_of, signature_of
 from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
 from sklearn_rank._metric.properties import Properties
-from sklearn_rank._misuse.lower_is_better import refuse_open_direction
 from sklearn_rank._utils.arguments import refuse_missing, refuse_position
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lower_is_better import refuse_open_direction
 
 NOT_GIVEN = object()
 """In place of an argument that was not given."""

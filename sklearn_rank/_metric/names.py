@@ -19,10 +19,10 @@ from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
 from sklearn_rank._metric.plain import PlainMetric, direction_of_function, is_plain, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
-from sklearn_rank._misuse.lower_is_better import is_lower, refuse_open_direction
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lower_is_better import is_lower, refuse_open_direction
 
 DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
 """Metrics where a caller names none: five questions, each with the measure that most reports answer it by.

@@ -19,8 +19,8 @@ from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.measures import is_measure
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
-from sklearn_rank._misuse.lower_is_better import is_lower, refuse_open_direction
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lower_is_better import is_lower, refuse_open_direction
 
 Plain = Callable[[Any, Any], float]
 

@@ -1,5 +1,5 @@
-"""Checks for misuse: the checks, the functions that run them, and whether a function warns or raises.
+"""Checks for misuse: what labels, scores, ids, models and distances show, whoever asks.
 
-A check looks for data or models that can be evaluated but do not mean what the user thinks. Each public function that
-reports a number, or decides by a number, is a door. A door runs the checks once on its inputs.
+A check looks for data or models that can be evaluated but do not mean what the user thinks. Whether a finding warns or
+raises is up to the public function that hands over its data, see `_data`.
 """

@@ -197,6 +197,10 @@ class Evidence(NamedTuple):
             _highest_other(queries.row_label, high),
         )  # fmt: skip
 
+    def with_ids(self, ids: NDArray[Any]) -> Evidence:
+        """Return the evidence with the ids of all queries, which parts know by their numbers."""
+        return self._replace(odd_ids=odd_ids(ids))
+
     def to_json(self) -> str:
         """Convert the evidence to text, for a table."""
         sets = {name: sorted(getattr(self, name) or (), key=str) for name in SETS_OF_EVIDENCE}

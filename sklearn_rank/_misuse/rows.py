@@ -1,9 +1,9 @@
-"""Checks of labels, scores and ids of rows: tests of the evidence, and the entry that each door calls once."""
+"""Checks of labels, scores and ids of rows: tests of the evidence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._misuse.check import Check, Door, Finding, report
+from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import (
     HIGHEST_GRADE,
     HIGHEST_OF_SCALES,
@@ -29,9 +29,9 @@ from sklearn_rank._misuse.evidence import (
     reads_relevance,
     stand_in,
 )
-from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._utils.constraints import is_word
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lower_is_better import COUNTED, is_lower_column
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array
 
@@ -76,9 +76,6 @@ LEAST_SOFT_ROWS = 6
 
 BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
 """Names of metrics that expect labels divided by propensities."""
-
-COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
-"""Names for whole numbers from 0 or 1; other values may be derived, such as 1 / rank."""
 
 CONSTANT = Check(
     "no order matters", "labels",
@@ -182,15 +179,14 @@ CHECKS_OF_ROWS = (
 
 
 def findings_of(
-    e: Evidence, metrics: Metrics, door: Door, kinds: str = "", *, label: str = "y_true",
+    e: Evidence, metrics: Metrics, looked_at: frozenset[str], decides: bool, *, label: str = "y_true",
     score: str = "y_score", name: Any = None, is_series: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Yield the findings in the evidence, for given kinds of checks or all kinds of the door.
+    """Yield the findings in the evidence of the kinds `looked_at`; `decides`: whether all data are there.
 
     `label` and `score` are the names of the arguments in messages. `name` is the name of the column of scores, or of a
     Series.
     """
-    looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
     if "arguments" in looked_at and are_swapped(e):
         # Scores passed as labels may also have findings of labels.
         yield Finding(
@@ -199,7 +195,7 @@ def findings_of(
             "first. Soft labels with predicted classes look the same.",
         )
     elif "labels" in looked_at:
-        yield from _of_labels(e, metrics, door, label)
+        yield from _of_labels(e, metrics, decides, label)
     if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
         yield Finding(
             ONE_ROW,
@@ -226,7 +222,7 @@ def findings_of(
         )
 
 
-def _of_labels(e: Evidence, metrics: Metrics, door: Door, label: str) -> Iterator[Finding]:
+def _of_labels(e: Evidence, metrics: Metrics, decides: bool, label: str) -> Iterator[Finding]:
     """Yield findings of labels, each for the affected metrics."""
     first, soft = next(iter(metrics), ""), []
     if is_soft(e):
@@ -256,7 +252,7 @@ def _of_labels(e: Evidence, metrics: Metrics, door: Door, label: str) -> Iterato
         if e.n_lists >= LEAST_QUERIES:
             yield Finding(UNDIVIDED, message, first in by_propensity)
     unmoved = [name for name in metrics if name in (e.unmoved or ()) and name not in soft]
-    reasons = {name: _reason(e, metrics[name]["min_relevance"], door.decides, label) for name in unmoved}
+    reasons = {name: _reason(e, metrics[name]["min_relevance"], decides, label) for name in unmoved}
     told = [name for name, reason in reasons.items() if reason]
     if told:
         why = reasons[first if first in told else told[0]]
@@ -398,11 +394,11 @@ def reads_one(metric: MetricRequest) -> bool:
     return bool(metric["min_relevance"] >= 1) and reads_relevance(metric)
 
 
-# --- entry of the doors --------------------------------------------------------------------------------------
+# --- fast tests ----------------------------------------------------------------------------------------------
 
 
 def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
-    """Whether arrays certainly pass all checks; a fast test before `look`, sufficient for most rows."""
+    """Whether arrays certainly pass all checks; a fast test, sufficient for most rows."""
     summary, (low, high) = queries.summary, queries.summary.label_range
     is_usual = summary.labels_are_whole and high <= HIGHEST_GRADE and summary.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
@@ -418,48 +414,6 @@ def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any)
         if not low < metric["min_relevance"] <= high:
             return False
     return not summary.scores_are_whole and first_labels_differ(queries)
-
-
-def look(
-    door: Door, queries: Queries, metrics: Metrics, *, kinds: str = "", y_true: Any = None,
-    y_score: Any = None, name: Any = None, on_misuse: str = "raise",
-) -> None:  # fmt: skip
-    """Check rows for misuse and report findings.
-
-    `y_true` and `y_score` are the original arguments; `name` is the name of the column of scores.
-
-    Raises
-    ------
-    ValueError
-        If a finding is an error at this door.
-    """
-    if queries.grouping.row_is_query:
-        report(door, transposed(y_true, y_score))
-    is_series = name is None
-    if is_series:
-        name = getattr(y_score, "name", None)
-    is_named, kinds = is_lower_column(name), kinds or door.hands
-    if not (is_named or may_be_misuse(queries, metrics, kinds)):
-        return
-    label, score = door.words or queries.names[:2]
-    agrees = is_named or "scores" in kinds
-    e = Evidence.of(queries, metrics, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
-    seen = findings_of(e, metrics, door, kinds, label=label, score=score, name=name, is_series=is_series)
-    report(door, seen, on_misuse)
-
-
-def look_at_evidence(
-    door: Door, parts: Iterable[Evidence], metrics: Metrics, *, kinds: str = "", name: Any = None,
-    on_misuse: str = "raise",
-) -> None:  # fmt: skip
-    """Report misuse in rows that arrived in parts."""
-    evidence = Evidence()
-    for part in parts:
-        evidence = evidence.joined(part)
-    if evidence.n_queries:
-        label, score = door.words or ("y_true", "y_score")
-        seen = findings_of(evidence, metrics, door, kinds, label=label, score=score, name=name)
-        report(door, seen, on_misuse)
 
 
 def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:

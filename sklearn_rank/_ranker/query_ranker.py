@@ -22,16 +22,13 @@ from sklearn.utils import RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_rank._data.doors import RANKER
+from sklearn_rank._data.look import KINDS_OF_LABELS, ON_MISUSE, evidence_of, look, look_at_parts
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.read import data_of
-from sklearn_rank._evaluation.row_checks import evidence_of_labels
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
-from sklearn_rank._misuse.check import ON_MISUSE, report
-from sklearn_rank._misuse.entry_points import RANKER
-from sklearn_rank._misuse.models import copies_of_label
-from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._ranker.early_stopping import (
     OnRound,
     best_of,
@@ -313,10 +310,10 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         if spec is None:
             return
         metrics = {str(spec): spec}
-        report(RANKER, copies_of_label(parts[-1].X, parts[-1].y), self.on_misuse)
+        look(RANKER, self.on_misuse, copies=(parts[-1].X, parts[-1].y))
         data = [data_of(column(as_floats(part.y, "y")), part.grouping) for part in parts]
-        evidence = [evidence_of_labels(one, metrics) for one in data]
-        look_at_evidence(RANKER, evidence, metrics, on_misuse=self.on_misuse)
+        evidence = [evidence_of(one.all_tied, metrics, kinds=KINDS_OF_LABELS) for one in data]
+        look_at_parts(RANKER, evidence, metrics, on_misuse=self.on_misuse)
 
     def _check_parameters(self, eval_set: Any, on_round: Any) -> None:
         """Refuse parameters that are out of range or incompatible."""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_rank._data.doors import Door
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.models import frozen_ranker, ranker_without_queries
 from sklearn_rank._scoring.fitted_queries import FITTED, FittedQueries, check_test_queries
 from sklearn_rank._scoring.routing import find_routed_qid
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -43,7 +43,7 @@ def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: An
     if any(ranker.is_frozen for ranker in rankers) and len(np.shape(y)) == 1:
         look_at_frozen(door, estimator, X, y, find_routed_qid(y, qid))
     lost = next((one.around for one in rankers if one.queries is None and one.around), ())
-    report(door, ranker_without_queries(lost))
+    look(door, fitted=(lost,))
 
 
 def look_at_frozen(
@@ -56,7 +56,7 @@ def look_at_frozen(
     rankers = [one for part in parts for one in _rankers_in(part, (), set()) if one.is_frozen]
     n_seen = max((one.queries.n_same(X, y, qid) for one in rankers if one.queries is not None), default=0)
     if n_seen:
-        report(door, frozen_ranker(n_seen, group_rows(qid, len(y)).n_queries), on_misuse)
+        look(door, on_misuse, frozen=(n_seen, group_rows(qid, len(y)).n_queries))
 
 
 def _rankers_in(estimator: Any, around: tuple[Any, ...], seen: set[int]) -> Iterator[FittedRanker]:

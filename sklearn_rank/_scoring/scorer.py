@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._data.doors import SCORER
+from sklearn_rank._data.look import collected_findings, look, look_at_rows, report
+from sklearn_rank._data.nothing import Nothing
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import read, with_columns
@@ -22,11 +25,6 @@ from sklearn_rank._metric.names import columns_of, is_single_metric, parse_metri
 from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import Finding, collected_findings, report
-from sklearn_rank._misuse.entry_points import SCORER
-from sklearn_rank._misuse.models import copies_of_label
-from sklearn_rank._misuse.nothing import Nothing, nothing_measured
-from sklearn_rank._misuse.rows import look
 from sklearn_rank._scoring.model_checks import check_model
 from sklearn_rank._scoring.response import RESPONSE, call_method, check_response_method, low_scores, predict_scores
 from sklearn_rank._scoring.routing import ScoreRequests, with_queries
@@ -124,22 +122,22 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
     def score_with(self, call: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **metadata: Any) -> Any:
         """Value of the metric; higher is better."""
         check_model(SCORER, estimator, X, y_true, metadata.get("qid"))
-        report(SCORER, copies_of_label(X, y_true))
+        look(SCORER, copies=(X, y_true))
         with collected_findings() as seen:
             call = with_queries(call, metadata.get("qid"))
             y_score = low_scores(predict_scores(estimator, X, self.response_method, call), [self.spec])
             value = self.spec.metric.score_func(y_true, y_score, **self.keywords, **metadata)
         report(SCORER, seen)
         if not seen and value == 0 and zero_is_nothing(self.spec.meaning):
-            report(SCORER, self._nothing(y_true, metadata.get("qid")))
+            look(SCORER, measured=self._measured(y_true, metadata.get("qid")))
         return value if self.spec.greater_is_better else -value
 
-    def _nothing(self, y_true: ArrayLike, qid: Any) -> Iterator[Finding]:
-        """Yield the finding that a mean of 0 has no information, because no value of the metric is negative."""
+    def _measured(self, y_true: ArrayLike, qid: Any) -> tuple[Any, ...]:
+        """What a mean of 0 has measured: nothing, because no value of the metric is negative."""
         labels = as_floats(y_true, "y_true")
         n_queries = group_rows(find_qid(y_true, qid), len(labels)).n_queries
         why = Nothing(True, not (labels >= self.spec["min_relevance"]).any(), 1)
-        yield from nothing_measured({self.__name__: why}, n_queries, len(labels))
+        return {self.__name__: why}, n_queries, len(labels)
 
     def __repr__(self) -> str:
         """Name of the metric, a valid argument of `get_scorer`."""
@@ -255,10 +253,12 @@ class RankingScorers(ScoreRequests):
         result = evaluate_queries(queries, self.specs)
         if self._looks:
             with collected_findings() as seen:
-                look(SCORER, queries, self.specs, y_true=y)
+                look_at_rows(SCORER, queries, self.specs, y_true=y)
             by_metric = nothing_by_metric({"": result})
-            report(SCORER, seen or nothing_measured(by_metric, queries.grouping.n_queries, len(queries.row_label)))
-            report(SCORER, copies_of_label(X, y))
+            report(SCORER, seen)
+            if not seen:
+                look(SCORER, measured=(by_metric, queries.grouping.n_queries, len(queries.row_label)))
+            look(SCORER, copies=(X, y))
         return signed(result.mean(), self.specs)
 
     def _signature(self) -> inspect.Signature:

@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import ACCUMULATOR
+from sklearn_rank._data.look import SAMPLE, Evidence, look, look_at_parts
 from sklearn_rank._engine.attributes import check_attributes
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import Grouping
@@ -19,11 +21,6 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import ACCUMULATOR
-from sklearn_rank._misuse.evidence import SAMPLE, Evidence
-from sklearn_rank._misuse.ids import findings_of_queries
-from sklearn_rank._misuse.rows import look_at_evidence, transposed
 from sklearn_rank._tables.batch_validator import BatchKind
 from sklearn_rank._tables.column_arguments import column_arguments
 from sklearn_rank._tables.parts import (
@@ -31,7 +28,7 @@ from sklearn_rank._tables.parts import (
     columns_in_order,
     discounts_of,
     evaluate_part,
-    evidence_of,
+    evidence_of_part,
     result_from_columns,
     result_to_columns,
 )
@@ -180,13 +177,13 @@ class RankingAccumulator:
             y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
             weight_may_be_zero=True,
         )  # fmt: skip
-        report(ACCUMULATOR, transposed(y_true, y_score))
+        look(ACCUMULATOR, matrices=(y_true, y_score))
         columns = result_to_columns(evaluate_part(queries, self._computed, self._added))
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
         ids = queries.grouping.ids if named else None
-        evidence = evidence_of(queries, self._specs, has_agreement=self._evidence.agreement.n >= SAMPLE)
+        evidence = evidence_of_part(queries, self._specs, has_agreement=self._evidence.agreement.n >= SAMPLE)
         self._add(_Batch(BatchKind.of(queries), ids, columns, queries.longest, evidence))
         return self
 
@@ -257,7 +254,7 @@ class RankingAccumulator:
         _check_dicts(by, clusters)
         if not self._place:
             raise ValueError("compute needs queries, so update or merge comes first. Got none since the last reset.")
-        look_at_evidence(ACCUMULATOR, [self._evidence], self._specs)
+        look_at_parts(ACCUMULATOR, [self._evidence], self._specs)
         batch = self._batch()
         ids, columns = np.arange(len(self)) if batch.ids is None else batch.ids, batch.columns
         if sort_by_qid:
@@ -267,7 +264,7 @@ class RankingAccumulator:
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
         result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
         result = replace(result, **check_attributes(by, clusters, Grouping.one_row_each(ids))._asdict())
-        report(ACCUMULATOR, findings_of_queries(result))
+        look(ACCUMULATOR, queries=(result,))
         return result
 
     def __len__(self) -> int:

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import TABLE
+from sklearn_rank._data.look import BatchesSeen, look
 from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Grouping, Number, group_rows, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import check_shapes, queries_of
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import TABLE
-from sklearn_rank._misuse.rows import BatchesSeen, matrix_again
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_no_rows
 from sklearn_rank._tables.columns import Columns, read_columns
 from sklearn_rank._tables.data_sets import DataSetBatches
@@ -143,7 +142,7 @@ class BatchValidator:
         self._accept(queries)
         n_before, number = self.seen.n, self.seen.number(queries.grouping.ids)
         if queries.grouping.row_is_query and (number < n_before).any():
-            report(TABLE, matrix_again(queries.grouping.ids[number < n_before][:1].tolist()[0]))
+            look(TABLE, again=(queries.grouping.ids[number < n_before][:1].tolist()[0],))
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
         if queries.weight is not None:

@@ -7,17 +7,13 @@ from contextlib import ExitStack, closing
 from numbers import Integral
 from typing import Any
 
+from sklearn_rank._data.doors import TABLE
+from sklearn_rank._data.look import Evidence, collected_findings, findings_in, look, look_at_parts, report
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.entry_points import TABLE
-from sklearn_rank._misuse.evidence import Evidence, odd_ids
-from sklearn_rank._misuse.ids import findings_of_queries
-from sklearn_rank._misuse.rows import look_at_evidence
-from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
 from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
 from sklearn_rank._tables.columns import (
@@ -182,8 +178,8 @@ def _of_memory(
             )  # fmt: skip
         if rank is not None:
             ranks = exploded({name: read_column(table, name) for name in (names.qid, rank)}, [])[rank]
-            seen += column_contradicts(ranks, y_score, arrays["qid"])
-        report(TABLE, of_one_direction(seen))
+            seen += findings_in(ranks=(ranks, y_score, arrays["qid"]))
+        report(TABLE, seen)
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error
     return result
@@ -228,9 +224,8 @@ def _evaluate_pieces(
             evidence = evidence.joined(part.evidence)
     # Until here a query is known by its number.
     numbers, ids = [result.qid for result in results], validator.seen.ids()
-    evidence = evidence._replace(odd_ids=odd_ids(ids))
-    look_at_evidence(TABLE, [evidence], specs, name=names.y_score)
+    look_at_parts(TABLE, [evidence.with_ids(ids)], specs, name=names.y_score)
     report(TABLE, validator.batches.findings())
     result = join_parts(results, numbers, ids, validator.weight)
-    report(TABLE, findings_of_queries(result))
+    look(TABLE, queries=(result,))
     return result

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.look import Evidence, evidence_of
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
@@ -21,8 +22,6 @@ from sklearn_rank._evaluation.kept_data import DataCounts, compute_with_settled,
 from sklearn_rank._evaluation.references import told_apart
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.evidence import ALL_KINDS, Evidence
-from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._tables.columns import Columns
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.threads import effective_n_jobs, with_helpers
@@ -56,7 +55,7 @@ def evaluate_part(
     return Evaluation(queries.grouping.ids, queries.weight, named, counts)
 
 
-def evidence_of(
+def evidence_of_part(
     queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None, *, has_agreement: bool = False
 ) -> Evidence:
     """Evidence of misuse in the queries of a part.
@@ -64,8 +63,7 @@ def evidence_of(
     `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
     """
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
-    kinds = ALL_KINDS.replace("scores", "") if has_agreement else ALL_KINDS
-    return Evidence.of(queries, specs, kinds=kinds, agrees=is_lower_column(name))
+    return evidence_of(queries, specs, name=name, has_agreement=has_agreement)
 
 
 class PartResult(NamedTuple):
@@ -101,7 +99,7 @@ def evaluate_parts(
     def evaluate(part: P) -> PartResult:
         queries = queries_of_part(part, inside)
         result = evaluate_part(queries, specs, added)
-        return PartResult(result, evidence_of(queries, specs, name), queries.longest)
+        return PartResult(result, evidence_of_part(queries, specs, name), queries.longest)
 
     for result in with_helpers(evaluate, parts, n_threads):
         for discount in discounts:

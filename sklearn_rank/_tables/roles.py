@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.lower_is_better import is_lower_column
 from sklearn_rank._utils.numbers import is_number
 
 LISTS = (

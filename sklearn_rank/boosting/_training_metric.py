@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import BOOSTING
+from sklearn_rank._data.look import look_at_labels
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import check_shapes, data_of, query_weight
 from sklearn_rank._evaluation.prepared import PreparedMetrics, prepare_rows
-from sklearn_rank._evaluation.row_checks import look_at_labels
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.entry_points import BOOSTING
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.look import collected_findings
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._misuse.check import collected_findings
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import READ_RUN
+from sklearn_rank._data.look import report
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of, is_missing
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import READ_RUN
-from sklearn_rank._misuse.lower_is_better import is_lower_column
 from sklearn_rank._misuse.runs import contradicts
 from sklearn_rank._tables.columns import column_names, exploded, find_column, has_lists
 from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed, normalized_name, rank_beside, roles_of
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.lower_is_better import is_lower_column
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io._entries import Entries, QueryIds, checked
 

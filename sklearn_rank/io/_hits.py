@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from sklearn_rank._misuse.lower_is_better import is_lower_column
-from sklearn_rank._misuse.rows import COUNTED
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lower_is_better import COUNTED, is_lower_column
 
 IDS = (
     "corpus_id", "doc_id", "docno", "document_id", "docid", "passage_id", "item_id", "pid", "chunk_id", "product_id",

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import JOIN, RUN, Door
+from sklearn_rank._data.look import report
 from sklearn_rank._engine.grouping import Grouping, Number, concatenate_ranges, group_numbers, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
-from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.entry_points import JOIN, RUN
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, odd_ids
 from sklearn_rank._misuse.ids import (
     LEAST_LISTS,
@@ -279,16 +279,7 @@ def join_for(
         run = with_documents(run, document_of, aggregate, duplicates)
     qrels, run, n_excluded = both_entries(caller, judgments, run, duplicates, exclude)
     door = DOORS[caller]
-    first, judged_first = (next(iter(x.values()), None) if isinstance(x, Mapping) else None for x in sides)
-    report(
-        door,
-        turned_round(
-            run.value, run.qid.code, qrels.value, f"{caller} takes {ORDER}",
-            is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
-        ),
-    )  # fmt: skip
-    odd = _odd_documents(run) | _odd_documents(qrels)
-    report(door, documents_that_are_none(odd, len(run) + len(qrels)))
+    _look_at_sides(door, caller, sides, run, qrels)
     may_rise = not run._told and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
@@ -333,6 +324,20 @@ def join_for(
         y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
         (run.doc_id, qrels.doc_id), source, n_excluded,
     )  # fmt: skip
+
+
+def _look_at_sides(door: Door, caller: str, sides: tuple[Any, Any], run: Entries, qrels: Entries) -> None:
+    """Look for a run and judgments that are swapped, and for ids of documents that are none."""
+    first, judged_first = (next(iter(x.values()), None) if isinstance(x, Mapping) else None for x in sides)
+    report(
+        door,
+        turned_round(
+            run.value, run.qid.code, qrels.value, f"{caller} takes {ORDER}",
+            is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
+        ),
+    )  # fmt: skip
+    odd = _odd_documents(run) | _odd_documents(qrels)
+    report(door, documents_that_are_none(odd, len(run) + len(qrels)))
 
 
 def _look_at_matches(

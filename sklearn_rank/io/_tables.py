@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._data.doors import READ_TABLE
+from sklearn_rank._data.look import collected_findings, findings_in, look_at_rows, report
 from sklearn_rank._engine.read import read
-from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.entry_points import READ_TABLE
-from sklearn_rank._misuse.rows import look
-from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns
 from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, is_of_disk
 from sklearn_rank._tables.formats import (
@@ -112,10 +110,10 @@ def read_table(
     except ValueError as error:
         raise about_columns(error, ColumnNames(y_true, y_score, qid)) from error
     with collected_findings() as seen:
-        look(READ_TABLE, queries, {}, kinds="names", name=y_score)
+        look_at_rows(READ_TABLE, queries, {}, kinds="names", name=y_score)
     if rank is not None:
-        seen += column_contradicts(column_of(table, rank), columns[1], columns[2])
-    report(READ_TABLE, of_one_direction(seen))
+        seen += findings_in(ranks=(column_of(table, rank), columns[1], columns[2]))
+    report(READ_TABLE, seen)
     label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
     if doc_id is None and duplicates != "raise":
         raise ValueError(f"duplicates={echo(duplicates)} needs the column of documents, doc_id=. Got doc_id=None.")

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import READ_RUN
+from sklearn_rank._data.look import report
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.read import check_scores
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import READ_RUN
 from sklearn_rank._misuse.runs import contradicts, rank_with_fraction
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import n_rows_of

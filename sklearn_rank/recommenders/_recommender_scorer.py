@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import RECOMMENDER_SCORER, Door
+from sklearn_rank._data.look import Evidence, look, look_at_parts, reads_relevance
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import Grouping, concatenate_ranges
@@ -27,11 +29,6 @@ from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.entry_points import RECOMMENDER_SCORER
-from sklearn_rank._misuse.evidence import Evidence, reads_relevance
-from sklearn_rank._misuse.ratings import rated_lowest, unknown_users
-from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._scoring.fit_data import echo_id
 from sklearn_rank._scoring.fitted_queries import fitted_in
 from sklearn_rank._scoring.response import predict_scores
@@ -234,8 +231,8 @@ class RecommenderScorer:
             n_users, n_users, n_users * len(self.items), 0.0, highest, labels_are_whole=bool((label % 1 == 0).all()),
             unmoved=frozenset(unmoved), n_highest=int(np.count_nonzero(label == highest)),
         )  # fmt: skip
-        look_at_evidence(door, [evidence], self.specs, kinds="labels grades", on_misuse=on_misuse)
-        report(door, rated_lowest(label, self.specs), on_misuse)
+        look_at_parts(door, [evidence], self.specs, kinds="labels grades", on_misuse=on_misuse)
+        look(door, on_misuse, ratings=(label, self.specs))
 
     def without_checks(self) -> RecommenderScorer:
         """A copy for a caller that has checked all rows for misuse."""
@@ -266,7 +263,7 @@ class RecommenderScorer:
                 continue
             undefined[users] = ranking.is_unranked
             if self._looks and not are_known and ranking.is_unranked.all():
-                report(RECOMMENDER_SCORER, unknown_users(int(is_known.sum()), n_users))
+                look(RECOMMENDER_SCORER, users=(int(is_known.sum()), n_users))
             for result, part in zip(results, parts, strict=True):
                 result.numerator[users], result.undefined[users] = part.numerator, part.undefined
                 if result.spec["average"] == "micro":

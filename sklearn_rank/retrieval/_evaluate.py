@@ -10,6 +10,8 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 
+from sklearn_rank._data.doors import RETRIEVAL
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.columns import (
     check_columns,
     check_features,
@@ -24,9 +26,6 @@ from sklearn_rank._engine.read import check_query_weight
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.distances import finds_itself, largest_for_equal
-from sklearn_rank._misuse.entry_points import RETRIEVAL
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
@@ -151,7 +150,7 @@ def evaluate_retrieval(
     distances = make_distances(distance, query_features, database_features, distance_params or {})
     n_queries, n_items = distances.n_queries, distances.n_items
     if distances.between_items is not None:
-        report(RETRIEVAL, largest_for_equal(distances.between_items, distance))
+        look(RETRIEVAL, distances=(distances.between_items, distance))
     if n_items > MOST_ITEMS:
         raise ValueError(
             f"The database must have at most {MOST_ITEMS} items, whose numbers take 31 bits. Got {n_items}. "
@@ -161,7 +160,7 @@ def evaluate_retrieval(
         check_self(n_queries, n_items)
     else:
         found = queries_among_items(query_features, database_features)
-        report(RETRIEVAL, finds_itself(*found, is_same=database_features is query_features))
+        look(RETRIEVAL, itself=(*found, database_features is query_features))
     of_queries = {
         "query_labels": query_labels, "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
     }  # fmt: skip

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sklearn_rank._data.doors import NEIGHBORS
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.columns import check_ids, check_positions, check_rows
 from sklearn_rank._engine.sparse import Judgments, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.distances import finds_itself, neighbors_worst_first
-from sklearn_rank._misuse.entry_points import NEIGHBORS
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_count, real
 from sklearn_rank._utils.containers import n_rows_of
@@ -147,10 +146,10 @@ def score_neighbors(
     check_order(of_queries, {"database_labels": database_labels}, exclude_self)
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     if distances is not None:
-        report(NEIGHBORS, neighbors_worst_first(near, items, higher_is_nearer))
+        look(NEIGHBORS, neighbors=(near, items, higher_is_nearer))
     if not exclude_self:
         n_found = int(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]))
-        report(NEIGHBORS, finds_itself(n_found, n_queries))
+        look(NEIGHBORS, itself=(n_found, n_queries))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:

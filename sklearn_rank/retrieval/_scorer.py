@@ -7,14 +7,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from sklearn_rank._data.doors import RETRIEVAL_SCORER
+from sklearn_rank._data.look import collected_findings, report
 from sklearn_rank._engine.columns import check_features
 from sklearn_rank._metric.canonical_text import text_of
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.entry_points import RETRIEVAL_SCORER
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._data.doors import SPARK
+from sklearn_rank._data.look import Evidence, look_at_parts
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.entry_points import SPARK
-from sklearn_rank._misuse.evidence import Evidence
-from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._tables.column_arguments import (
     ColumnNames,
     ColumnRequest,
@@ -133,7 +132,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
         )
     order = np.argsort(ids, kind="stable")
     evidence = map(Evidence.from_json, table[FINDINGS].drop_null().to_pylist())
-    look_at_evidence(SPARK, evidence, specs, name=score_name)
+    look_at_parts(SPARK, evidence, specs, name=score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}
     return result_from_columns(computed, values, ids[order], values.get("weight"))
 

@@ -16,7 +16,6 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.evidence import odd_ids
 from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank._tables.parts import NO_ADDED, evaluate_parts, result_to_columns
@@ -82,9 +81,10 @@ def evaluate_partition(
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
         if score_name is not None:
-            evidence = evidence._replace(odd_ids=odd_ids(ids))
             # One query of the part carries the evidence.
-            columns[FINDINGS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
+            columns[FINDINGS] = pa.array(
+                [evidence.with_ids(ids).to_json(), *[None] * (stop - start - 1)], type=pa.string()
+            )
         yield pa.record_batch(columns)
 
 

@@ -11,16 +11,15 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.judged import mean_shares
+from sklearn_rank._data.look import Finding, findings_in
+from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
-from sklearn_rank._misuse.check import Finding
-from sklearn_rank._misuse.judged import mean_shares, unevenly_judged
-from sklearn_rank._misuse.models import models_twice
-from sklearn_rank._misuse.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
@@ -282,9 +281,9 @@ def align(
         refuse_one_cluster(function_name, cluster)
     is_binary = all(one.is_binary for one in read)
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
-    judged, findings = mean_shares(shares), tuple(models_twice(results))
+    judged, findings = mean_shares(shares), tuple(findings_in(models=(results,)))
     if first.metric is not None and 1 < len(shares) == len(read):
-        unevenly = tuple(unevenly_judged(shares, first.metric, first.meaning))
+        unevenly = tuple(findings_in(judged=(shares, first.metric, first.meaning)))
         findings += unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, first.meaning,

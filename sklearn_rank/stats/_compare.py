@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from sklearn_rank._data.doors import STATISTICS, VERDICTS
+from sklearn_rank._data.look import look, report
+from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import STATISTICS, VERDICTS
-from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.numbers import distinct_values
@@ -124,7 +124,7 @@ def compare(
     )
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
-    report(VERDICTS, without_evidence({aligned.metric or "": aligned.nothing}))
+    look(VERDICTS, evidence=({aligned.metric or "": aligned.nothing},))
     report(STATISTICS, aligned.findings)
     return paired_test("ab", [("a", "b")], aligned, options)
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from sklearn_rank._data.doors import STATISTICS, VERDICTS
+from sklearn_rank._data.look import look, report
 from sklearn_rank._engine.attributes import ClustersLike
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import STATISTICS, VERDICTS
-from sklearn_rank._misuse.nothing import without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
@@ -116,7 +115,7 @@ def compare_all(
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters, weight)
-    report(VERDICTS, without_evidence({aligned.metric or "": aligned.nothing}))
+    look(VERDICTS, evidence=({aligned.metric or "": aligned.nothing},))
     report(STATISTICS, aligned.findings)
     names = [*results]
     pairs = [*combinations(names, 2)] if baseline is None else [(name, baseline) for name in names if name != baseline]

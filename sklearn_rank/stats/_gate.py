@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import STATISTICS
+from sklearn_rank._data.judged import judged_note
+from sklearn_rank._data.look import findings_in, report
+from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import STATISTICS
-from sklearn_rank._misuse.judged import judged_note
-from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._report.text import between
@@ -747,7 +747,7 @@ def no_worse(
     aligned = {
         metric: align(results, metric, options, "no_worse", clusters, settled_as=settled_as) for metric in margins
     }
-    for one in without_evidence({metric: of_metric.nothing for metric, of_metric in aligned.items()}):
+    for one in findings_in(evidence=({metric: of_metric.nothing for metric, of_metric in aligned.items()},)):
         raise ValueError(one.message)
     report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
     pairs = {metric: _paired(metric, of_metric) for metric, of_metric in aligned.items()}

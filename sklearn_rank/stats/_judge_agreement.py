@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._data.doors import STATISTICS
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.columns import check_rows
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import STATISTICS
-from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
@@ -117,7 +116,7 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     1               2         1.5000   0.5000   0.5000
     2               1         2.0000   0.0000   1.0000
     """
-    report(STATISTICS, models_twice({"human": human, "model": model}))
+    look(STATISTICS, models=({"human": human, "model": model},))
     of_human, of_model = _by_document(human), _by_document(model)
     if (of_human is None) != (of_model is None):
         raise TypeError(

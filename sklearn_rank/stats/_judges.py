@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._data.doors import STATISTICS
+from sklearn_rank._data.judged import shares_of_judges
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.entry_points import STATISTICS
-from sklearn_rank._misuse.judged import shares_of_judges
-from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import LabeledName, P, Table, TableReport
@@ -224,7 +223,7 @@ def _values(aligned: Aligned) -> Array:
 
 def _checked(results: Mapping[str, Any], function: str) -> None:
     """Refuse arguments that are not results, the same result twice, and results with weights or clusters."""
-    report(STATISTICS, models_twice(results))
+    look(STATISTICS, models=(results,))
     refuse_values(results, function)
     for name, result in results.items():
         if getattr(result, "weight", None) is not None or result.clusters is not None:

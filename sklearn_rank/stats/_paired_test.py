@@ -10,10 +10,10 @@ from typing import Any, Generic, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.judged import judged_note
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words, without_value
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.run_means import RunMeans, between_runs
-from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import (

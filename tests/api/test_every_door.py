@@ -15,8 +15,8 @@ from sklearn.model_selection import GridSearchCV
 
 import sklearn_rank
 from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, qid_from_group_sizes
+from sklearn_rank._data.table import ALL_DOORS
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._misuse.table import ALL_DOORS
 from sklearn_rank.exceptions import RankingWarning
 
 LABELS_AND_SCORES = {"y", "y_true", "y_score", "judgments", "run", "relevance", "query_labels", "eval_set"}

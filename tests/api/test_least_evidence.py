@@ -10,10 +10,10 @@ from registry import together
 from scipy.sparse import csr_array
 
 from sklearn_rank import evaluate, evaluate_run, evaluate_table
+from sklearn_rank._data.judged import unevenly_judged
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.sparse import as_queries
 from sklearn_rank._misuse.evidence import label_range
-from sklearn_rank._misuse.judged import unevenly_judged
 from sklearn_rank.io import read_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 

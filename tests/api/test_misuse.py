@@ -33,11 +33,11 @@ from sklearn_rank import (
     query_learning_curve,
     query_permutation_importance,
 )
+from sklearn_rank._data import doors
+from sklearn_rank._data.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._misuse import entry_points
 from sklearn_rank._misuse.ids import CHECKS_OF_IDS
 from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
-from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_qrels, read_run, read_table
@@ -224,27 +224,27 @@ def of_command(rows, folder):
 
 
 CALLS = [
-    (entry_points.METRIC, metric_functions),
-    (entry_points.SCORER, scorers),
-    (entry_points.SCORER, several_scorers),
-    (entry_points.EVALUATE, of_evaluate),
-    (entry_points.TABLE, of_frame),
-    (entry_points.RUN, of_run),
-    (entry_points.PREPARE, of_prepare),
-    (entry_points.TABLE, of_batches),
-    (entry_points.ACCUMULATOR, of_accumulator),
-    (entry_points.SYSTEMS, of_systems),
-    (entry_points.SYSTEMS, of_columns),
-    (entry_points.COMPARE, of_compare),
-    (entry_points.CROSS_VALIDATE, of_cross_validate),
-    (entry_points.SEARCH, of_search),
-    (entry_points.RANKER, of_ranker),
-    (entry_points.IMPORTANCE, of_importance),
-    (entry_points.LEARNING_CURVE, of_learning_curve),
-    (entry_points.BOOSTING, of_boosting),
-    (entry_points.RETRIEVAL, of_retrieval),
-    (entry_points.NEIGHBORS, of_neighbors),
-    (entry_points.THRESHOLDS, of_thresholds),
+    (doors.METRIC, metric_functions),
+    (doors.SCORER, scorers),
+    (doors.SCORER, several_scorers),
+    (doors.EVALUATE, of_evaluate),
+    (doors.TABLE, of_frame),
+    (doors.RUN, of_run),
+    (doors.PREPARE, of_prepare),
+    (doors.TABLE, of_batches),
+    (doors.ACCUMULATOR, of_accumulator),
+    (doors.SYSTEMS, of_systems),
+    (doors.SYSTEMS, of_columns),
+    (doors.COMPARE, of_compare),
+    (doors.CROSS_VALIDATE, of_cross_validate),
+    (doors.SEARCH, of_search),
+    (doors.RANKER, of_ranker),
+    (doors.IMPORTANCE, of_importance),
+    (doors.LEARNING_CURVE, of_learning_curve),
+    (doors.BOOSTING, of_boosting),
+    (doors.RETRIEVAL, of_retrieval),
+    (doors.NEIGHBORS, of_neighbors),
+    (doors.THRESHOLDS, of_thresholds),
 ]
 """Calls with rows, by the door that they go through; Spark and the command line have tests of their own."""
 
@@ -254,10 +254,10 @@ CALLS = [
 def test_checks_of_rows(name, door, call):
     """The one warning or error in the table, and no other."""
     rows, outcome = OF_ROWS[name], door.outcome(CHECK[name])
-    if door in (entry_points.RETRIEVAL, entry_points.NEIGHBORS) and name == "queries of one row":
+    if door in (doors.RETRIEVAL, doors.NEIGHBORS) and name == "queries of one row":
         pytest.skip("queries there are lists of all items")
     warned, raised = seen(call, rows)
-    if door is entry_points.RUN and name == "labels and scores swapped":
+    if door is doors.RUN and name == "labels and scores swapped":
         assert warned == ["run and judgments swapped"]
         return
     # No label reaches the threshold, so two systems cannot be compared.
@@ -370,71 +370,71 @@ GRADES = [[3, 2, 0, 1], [0, 0, 2, 1]], [[0.1, 0.2, 0.3, 0.25]] * 2
 ANOTHER_GAIN = "another gain than scikit-learn's"
 
 OTHERS = [
-    (ANOTHER_GAIN, entry_points.METRIC, lambda _: ndcg_score(*GRADES)),
-    (ANOTHER_GAIN, entry_points.METRIC, lambda _: dcg_score(*map(np.array, GRADES), k=2, sample_weight=[1, 2])),
-    ("a transposed frame", entry_points.METRIC, lambda _: map_score(*transposed())),
-    ("a transposed frame", entry_points.EVALUATE, lambda _: evaluate(*transposed())),
-    ("a transposed frame", entry_points.PREPARE, lambda _: prepare(transposed()[0])),
-    ("a transposed frame", entry_points.ACCUMULATOR, lambda _: RankingAccumulator().update(*transposed())),
-    ("a transposed frame", entry_points.THRESHOLDS, lambda _: threshold_curve(*transposed())),
-    ("a transposed frame", entry_points.SYSTEMS, lambda _: compare_systems(transposed()[0], {"a": transposed()[1]})),
-    ("a query in two matrices", entry_points.TABLE, lambda _: evaluate_table(matrices_again())),
-    ("documents in two batches", entry_points.TABLE, lambda _: evaluate_table(batches_again())),
-    (TURNED, entry_points.RUN, lambda _: evaluate_run(*turned(), metrics="dcg(gain=linear)")),
+    (ANOTHER_GAIN, doors.METRIC, lambda _: ndcg_score(*GRADES)),
+    (ANOTHER_GAIN, doors.METRIC, lambda _: dcg_score(*map(np.array, GRADES), k=2, sample_weight=[1, 2])),
+    ("a transposed frame", doors.METRIC, lambda _: map_score(*transposed())),
+    ("a transposed frame", doors.EVALUATE, lambda _: evaluate(*transposed())),
+    ("a transposed frame", doors.PREPARE, lambda _: prepare(transposed()[0])),
+    ("a transposed frame", doors.ACCUMULATOR, lambda _: RankingAccumulator().update(*transposed())),
+    ("a transposed frame", doors.THRESHOLDS, lambda _: threshold_curve(*transposed())),
+    ("a transposed frame", doors.SYSTEMS, lambda _: compare_systems(transposed()[0], {"a": transposed()[1]})),
+    ("a query in two matrices", doors.TABLE, lambda _: evaluate_table(matrices_again())),
+    ("documents in two batches", doors.TABLE, lambda _: evaluate_table(batches_again())),
+    (TURNED, doors.RUN, lambda _: evaluate_run(*turned(), metrics="dcg(gain=linear)")),
     (
         TURNED,
-        entry_points.SYSTEMS,
+        doors.SYSTEMS,
         lambda _: compare_systems(turned()[0], {"a": turned()[1]}, metrics="dcg(gain=linear)"),
     ),
-    (TURNED, entry_points.JOIN, lambda _: join(*turned())),
-    (TURNED, entry_points.COMMAND, lambda folder: as_files(folder, *turned())),
-    (RISING, entry_points.RUN, lambda _: evaluate_run(*rising())),
-    (RISING, entry_points.SYSTEMS, lambda _: compare_systems(rising()[0], {"a": rising()[1], "b": dict(rising()[1])})),
-    (RISING, entry_points.JOIN, lambda _: join(*rising())),
-    (RISING, entry_points.COMMAND, lambda folder: as_files(folder, *rising(), "{} {} {}\n")),
-    (STRANGERS, entry_points.RUN, lambda _: evaluate_run(*strange())),
-    (STRANGERS, entry_points.SYSTEMS, lambda _: compare_systems(strange()[0], {"a": strange("d1")[1]})),
-    (STRANGERS, entry_points.JOIN, lambda _: join(*strange("d1"))),
-    (STRANGERS, entry_points.COMMAND, lambda folder: of_files(folder, STRANGE_RUN)),
-    (TWO_TYPES, entry_points.RUN, lambda _: evaluate_run(*MIXED)),
-    (TWO_TYPES, entry_points.SYSTEMS, lambda _: compare_systems(MIXED[1], {"a": MIXED[0]})),
-    (TWO_TYPES, entry_points.JOIN, lambda _: join(*MIXED)),
-    (NO_DOCUMENT, entry_points.RUN, lambda _: evaluate_run(*padded(), metrics="map")),
-    (NO_DOCUMENT, entry_points.SYSTEMS, lambda _: compare_systems(padded()[0], {"a": padded()[1]}, metrics="map")),
-    (NO_DOCUMENT, entry_points.JOIN, lambda _: join(*padded())),
-    (NO_DOCUMENT, entry_points.COMMAND, lambda folder: of_files(folder, PADDED)),
-    (FRACTION, entry_points.READ_RUN, lambda _: read_run(io.BytesIO(FRACTIONS.encode()))),
-    (FRACTION, entry_points.COMMAND, lambda folder: of_files(folder, FRACTIONS)),
-    (CONTRADICTED, entry_points.READ_RUN, lambda _: read_run(io.BytesIO(AGAINST.encode()))),
-    (CONTRADICTED, entry_points.COMMAND, lambda folder: of_files(folder, AGAINST)),
+    (TURNED, doors.JOIN, lambda _: join(*turned())),
+    (TURNED, doors.COMMAND, lambda folder: as_files(folder, *turned())),
+    (RISING, doors.RUN, lambda _: evaluate_run(*rising())),
+    (RISING, doors.SYSTEMS, lambda _: compare_systems(rising()[0], {"a": rising()[1], "b": dict(rising()[1])})),
+    (RISING, doors.JOIN, lambda _: join(*rising())),
+    (RISING, doors.COMMAND, lambda folder: as_files(folder, *rising(), "{} {} {}\n")),
+    (STRANGERS, doors.RUN, lambda _: evaluate_run(*strange())),
+    (STRANGERS, doors.SYSTEMS, lambda _: compare_systems(strange()[0], {"a": strange("d1")[1]})),
+    (STRANGERS, doors.JOIN, lambda _: join(*strange("d1"))),
+    (STRANGERS, doors.COMMAND, lambda folder: of_files(folder, STRANGE_RUN)),
+    (TWO_TYPES, doors.RUN, lambda _: evaluate_run(*MIXED)),
+    (TWO_TYPES, doors.SYSTEMS, lambda _: compare_systems(MIXED[1], {"a": MIXED[0]})),
+    (TWO_TYPES, doors.JOIN, lambda _: join(*MIXED)),
+    (NO_DOCUMENT, doors.RUN, lambda _: evaluate_run(*padded(), metrics="map")),
+    (NO_DOCUMENT, doors.SYSTEMS, lambda _: compare_systems(padded()[0], {"a": padded()[1]}, metrics="map")),
+    (NO_DOCUMENT, doors.JOIN, lambda _: join(*padded())),
+    (NO_DOCUMENT, doors.COMMAND, lambda folder: of_files(folder, PADDED)),
+    (FRACTION, doors.READ_RUN, lambda _: read_run(io.BytesIO(FRACTIONS.encode()))),
+    (FRACTION, doors.COMMAND, lambda folder: of_files(folder, FRACTIONS)),
+    (CONTRADICTED, doors.READ_RUN, lambda _: read_run(io.BytesIO(AGAINST.encode()))),
+    (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST)),
 ]
 OTHERS += [(CONTRADICTED, door, lambda _, call=call: call(*beside_ranks())) for door, call in OF_RANKS]
 LOWER = "a column where lower is better"
 OTHERS += [
-    (LOWER, entry_points.READ_TABLE, lambda _: read_table(distances(), y_score="l2Distance")),
-    (LOWER, entry_points.TABLE, lambda _: evaluate_table(distances(), y_score="l2Distance")),
-    (CONTRADICTED, entry_points.TABLE, lambda _: evaluate_table(distances().rename(columns={"l2Distance": "score"}))),
-    (CONTRADICTED, entry_points.RUN, lambda _: evaluate_run(*contradicted())),
-    (CONTRADICTED, entry_points.COMMAND, lambda folder: of_files(folder, AGAINST, FIRST_IS_BEST)),
+    (LOWER, doors.READ_TABLE, lambda _: read_table(distances(), y_score="l2Distance")),
+    (LOWER, doors.TABLE, lambda _: evaluate_table(distances(), y_score="l2Distance")),
+    (CONTRADICTED, doors.TABLE, lambda _: evaluate_table(distances().rename(columns={"l2Distance": "score"}))),
+    (CONTRADICTED, doors.RUN, lambda _: evaluate_run(*contradicted())),
+    (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST, FIRST_IS_BEST)),
 ]
 OTHERS += [
     (NOTHING, door, lambda _, call=call: call(EMPTY)) for door, call in CALLS if "retrieved" in door.hands.split()
 ]
-OTHERS += [(NOTHING, entry_points.COMMAND, lambda folder: of_command(EMPTY, folder))]
+OTHERS += [(NOTHING, doors.COMMAND, lambda folder: of_command(EMPTY, folder))]
 FIRST = np.arange(N_ROWS) % N_DOCUMENTS == 0
 UNREACHED = Rows(FIRST.astype(int), RNG.random(N_ROWS) + 2 * FIRST + 4 * np.roll(FIRST, 1), metric="p@1")
 COMPARED, MEASURED = "nothing compared", "nothing measured"
 OTHERS += [
-    (COMPARED, entry_points.SYSTEMS, lambda _: of_systems(UNREACHED)),
+    (COMPARED, doors.SYSTEMS, lambda _: of_systems(UNREACHED)),
     (
         COMPARED,
-        entry_points.VERDICTS,
+        doors.VERDICTS,
         lambda _: compare(*(evaluate(np.zeros((2, 2)), [[1, 2]] * 2, metrics="map") for _ in "ab")),
     ),
-    (MEASURED, entry_points.SCORER, lambda _: scorers(UNREACHED)),
-    (MEASURED, entry_points.SCORER, lambda _: several_scorers(UNREACHED)),
-    (MEASURED, entry_points.COMPARE, lambda _: of_compare(UNREACHED)),
-    (MEASURED, entry_points.CROSS_VALIDATE, lambda _: of_cross_validate(UNREACHED)),
+    (MEASURED, doors.SCORER, lambda _: scorers(UNREACHED)),
+    (MEASURED, doors.SCORER, lambda _: several_scorers(UNREACHED)),
+    (MEASURED, doors.COMPARE, lambda _: of_compare(UNREACHED)),
+    (MEASURED, doors.CROSS_VALIDATE, lambda _: of_cross_validate(UNREACHED)),
 ]
 
 
@@ -443,7 +443,7 @@ def test_checks_of_frames_batches_runs_and_files(name, door, call, tmp_path):
     warned, raised = seen(call, tmp_path)
     outcome = door.outcome(CHECK[name])
     # Two systems that retrieved nothing cannot be compared.
-    is_compared = door is entry_points.SYSTEMS and name == NOTHING and raised
+    is_compared = door is doors.SYSTEMS and name == NOTHING and raised
     assert raised == (COMPARED if is_compared else name if outcome == "error" else "")
     assert warned == ([name] if outcome == "warning" else [])
 
@@ -804,17 +804,17 @@ def test_a_predicted_minus_infinity_is_a_low_score():
 def test_every_cell_of_the_table_is_tested():
     """Except checks that cannot apply to lists from a database."""
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
-    tried |= {(door.name, name) for door in (entry_points.SPARK, entry_points.COMMAND) for name in [*OF_ROWS, NOTHING]}
+    tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
     of_models = {check.name for check in ALL_CHECKS if check.kind in ("models", "frozen", "fitted", "judged", "copies")}
     of_models |= {check.name for check in (*CHECKS_OF_IDS, *CHECKS_OF_RATINGS)}
-    of_retrieval = {entry_points.RETRIEVAL.name, entry_points.RETRIEVAL_SCORER.name, entry_points.NEIGHBORS.name}
-    of_retrieval |= {entry_points.RECOMMENDER_SCORER.name}
+    of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
+    of_retrieval |= {doors.RECOMMENDER_SCORER.name}
     lacking = {
         (door.name, check.name) for door in ALL_DOORS for check in ALL_CHECKS
         if door.outcome(check) and check.name not in of_models and door.name not in of_retrieval
     } - tried  # fmt: skip
     # Files contain only text.
-    assert lacking == {(entry_points.COMMAND.name, TWO_TYPES)}
+    assert lacking == {(doors.COMMAND.name, TWO_TYPES)}
 
 
 def test_names_are_distinct_and_documented():

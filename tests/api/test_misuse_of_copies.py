@@ -21,9 +21,9 @@ from sklearn_rank import (
     query_learning_curve,
     query_permutation_importance,
 )
-from sklearn_rank._misuse import entry_points
+from sklearn_rank._data import doors
+from sklearn_rank._data.table import ALL_DOORS
 from sklearn_rank._misuse.models import COPY, copies_of_label
-from sklearn_rank._misuse.table import ALL_DOORS
 
 RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 300), np.repeat(np.arange(30), 10)
@@ -42,16 +42,14 @@ def of_search(X, **options):
 
 
 CALLS = {
-    entry_points.SCORER: lambda X: make_ranking_scorer(["ndcg"])(Ridge().fit(X, Y), X, Y, qid=QID),
-    entry_points.COMPARE: lambda X, **o: RankingEvaluator("ndcg", cv=2, **o).compare({"a": Ridge()}, X, Y, qid=QID),
-    entry_points.CROSS_VALIDATE: lambda X, **o: RankingEvaluator("ndcg", cv=2, **o).cross_validate(
-        Ridge(), X, Y, qid=QID
-    ),
-    entry_points.SEARCH: of_search,
-    entry_points.RANKER: of_ranker,
-    entry_points.IMPORTANCE: lambda X, **o: query_permutation_importance(Ridge().fit(X, Y), X, Y, qid=QID, **o),
-    entry_points.LEARNING_CURVE: lambda X: query_learning_curve(Ridge(), X, Y, qid=QID, cv=2, train_sizes=[1.0]),
-    entry_points.SYSTEMS: lambda X: compare_systems(Y, X, qid=QID),
+    doors.SCORER: lambda X: make_ranking_scorer(["ndcg"])(Ridge().fit(X, Y), X, Y, qid=QID),
+    doors.COMPARE: lambda X, **o: RankingEvaluator("ndcg", cv=2, **o).compare({"a": Ridge()}, X, Y, qid=QID),
+    doors.CROSS_VALIDATE: lambda X, **o: RankingEvaluator("ndcg", cv=2, **o).cross_validate(Ridge(), X, Y, qid=QID),
+    doors.SEARCH: of_search,
+    doors.RANKER: of_ranker,
+    doors.IMPORTANCE: lambda X, **o: query_permutation_importance(Ridge().fit(X, Y), X, Y, qid=QID, **o),
+    doors.LEARNING_CURVE: lambda X: query_learning_curve(Ridge(), X, Y, qid=QID, cv=2, train_sizes=[1.0]),
+    doors.SYSTEMS: lambda X: compare_systems(Y, X, qid=QID),
 }
 
 

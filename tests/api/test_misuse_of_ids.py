@@ -17,11 +17,11 @@ from sklearn_rank import (
     evaluate_table,
 )
 from sklearn_rank._cli import main
-from sklearn_rank._misuse import entry_points
+from sklearn_rank._data import doors
+from sklearn_rank._data.table import ALL_DOORS
 from sklearn_rank._misuse.ids import RUNS_AS_QUERIES, SHIFTED
 from sklearn_rank._misuse.ids import SPELLED as SPELLED_IDS
 from sklearn_rank._misuse.runs import are_other_ids
-from sklearn_rank._misuse.table import ALL_DOORS
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_run
 
@@ -143,16 +143,14 @@ def of_table(label, score, qid, folder):
 
 
 RUNS = {
-    entry_points.EVALUATE: lambda y, s, qid, _: evaluate(y, s, qid=qid),
-    entry_points.TABLE: lambda y, s, qid, _: evaluate_table(pd.DataFrame({"label": y, "score": s, "qid": qid})),
-    entry_points.RUN: lambda y, s, qid, _: evaluate_run(by_query(y, qid), by_query(s, qid)),
-    entry_points.ACCUMULATOR: lambda y, s, qid, _: of_accumulator(y, s, qid),
-    entry_points.SYSTEMS: lambda y, s, qid, _: compare_systems(y, {"a": s, "b": s[::-1]}, qid=qid),
-    entry_points.COMPARE: lambda y, s, qid, _: RankingEvaluator(cv=2).compare({"a": Given()}, s[:, None], y, qid=qid),
-    entry_points.CROSS_VALIDATE: lambda y, s, qid, _: RankingEvaluator(cv=2).cross_validate(
-        Given(), s[:, None], y, qid=qid
-    ),
-    entry_points.COMMAND: of_table,
+    doors.EVALUATE: lambda y, s, qid, _: evaluate(y, s, qid=qid),
+    doors.TABLE: lambda y, s, qid, _: evaluate_table(pd.DataFrame({"label": y, "score": s, "qid": qid})),
+    doors.RUN: lambda y, s, qid, _: evaluate_run(by_query(y, qid), by_query(s, qid)),
+    doors.ACCUMULATOR: lambda y, s, qid, _: of_accumulator(y, s, qid),
+    doors.SYSTEMS: lambda y, s, qid, _: compare_systems(y, {"a": s, "b": s[::-1]}, qid=qid),
+    doors.COMPARE: lambda y, s, qid, _: RankingEvaluator(cv=2).compare({"a": Given()}, s[:, None], y, qid=qid),
+    doors.CROSS_VALIDATE: lambda y, s, qid, _: RankingEvaluator(cv=2).cross_validate(Given(), s[:, None], y, qid=qid),
+    doors.COMMAND: of_table,
 }
 
 
@@ -201,10 +199,10 @@ def test_placeholder_values_of_attributes():
 
 
 DOORS_OF_RUNS = {
-    entry_points.RUN: lambda judged, run, _: evaluate_run(judged, run),
-    entry_points.JOIN: lambda judged, run, _: join(judged, run),
-    entry_points.SYSTEMS: lambda judged, run, _: compare_systems(judged, {"a": run}),
-    entry_points.COMMAND: lambda judged, run, folder: of_files(judged, run, folder),
+    doors.RUN: lambda judged, run, _: evaluate_run(judged, run),
+    doors.JOIN: lambda judged, run, _: join(judged, run),
+    doors.SYSTEMS: lambda judged, run, _: compare_systems(judged, {"a": run}),
+    doors.COMMAND: lambda judged, run, folder: of_files(judged, run, folder),
 }
 
 

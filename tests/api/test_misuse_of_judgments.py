@@ -7,10 +7,10 @@ import pytest
 from misuse_cases import Given, command
 
 from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank._data import doors
+from sklearn_rank._data.judged import UNEVENLY_JUDGED
+from sklearn_rank._data.table import ALL_DOORS
 from sklearn_rank._evaluation.kept_data import with_counts
-from sklearn_rank._misuse import entry_points
-from sklearn_rank._misuse.judged import UNEVENLY_JUDGED
-from sklearn_rank._misuse.table import ALL_DOORS
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.model_selection import RankingEvaluator
 from sklearn_rank.results import Evaluation
@@ -68,15 +68,15 @@ def of_files(folder, *more):
 
 
 CALLS = [
-    (entry_points.SYSTEMS, lambda _: compare_systems(*runs(), metrics=METRICS)),
-    (entry_points.SYSTEMS, lambda _: compare_systems(results())),
-    (entry_points.COMPARE, lambda _: of_evaluator()),
-    (entry_points.STATISTICS, lambda _: compare(*results().values(), metric="map")),
-    (entry_points.STATISTICS, lambda _: compare_all(results(), metric="ndcg@10")),
-    (entry_points.STATISTICS, lambda _: no_worse(**results(), margin=0.01)),
-    (entry_points.COMMAND, lambda folder: of_files(folder, "compare", "qrels", "old", "new", "-m", "map", "-m", "p@5")),
+    (doors.SYSTEMS, lambda _: compare_systems(*runs(), metrics=METRICS)),
+    (doors.SYSTEMS, lambda _: compare_systems(results())),
+    (doors.COMPARE, lambda _: of_evaluator()),
+    (doors.STATISTICS, lambda _: compare(*results().values(), metric="map")),
+    (doors.STATISTICS, lambda _: compare_all(results(), metric="ndcg@10")),
+    (doors.STATISTICS, lambda _: no_worse(**results(), margin=0.01)),
+    (doors.COMMAND, lambda folder: of_files(folder, "compare", "qrels", "old", "new", "-m", "map", "-m", "p@5")),
     (
-        entry_points.COMMAND,
+        doors.COMMAND,
         lambda folder: of_files(folder, "gate", "qrels", "new", "--baseline", "old", "--margin", "0.01"),
     ),
 ]

@@ -15,9 +15,9 @@ from sklearn_rank import (
     RankingEvaluator,
     make_recommender_scorer,
 )
-from sklearn_rank._misuse import entry_points
+from sklearn_rank._data import doors
+from sklearn_rank._data.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
-from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 
 RNG, N_USERS, N_ITEMS = np.random.default_rng(0), 40, 80
 N_ROWS = 10 * N_USERS
@@ -53,10 +53,10 @@ def of_search(y, metric, cv, **options):
 
 
 CALLS = {
-    entry_points.RECOMMENDER_SCORER: of_scorer,
-    entry_points.COMPARE: of_compare,
-    entry_points.CROSS_VALIDATE: of_cross_validate,
-    entry_points.SEARCH: of_search,
+    doors.RECOMMENDER_SCORER: of_scorer,
+    doors.COMPARE: of_compare,
+    doors.CROSS_VALIDATE: of_cross_validate,
+    doors.SEARCH: of_search,
 }
 CASES = {
     "every rating is relevant": (STARS, "recall@10", CUT),
@@ -98,7 +98,7 @@ def test_ordinary_recommenders_raise_no_warning(name):
 
 def test_ratings_at_every_door():
     for check, without in zip(
-        CHECKS_OF_RATINGS, ([], [entry_points.COMPARE, entry_points.CROSS_VALIDATE, entry_points.SEARCH]), strict=True
+        CHECKS_OF_RATINGS, ([], [doors.COMPARE, doors.CROSS_VALIDATE, doors.SEARCH]), strict=True
     ):
         assert {door for door in ALL_DOORS if door.outcome(check)} == {*CALLS} - {*without}
 

@@ -10,7 +10,7 @@ from registry import together
 
 from sklearn_rank import compare_systems
 from sklearn_rank._cli import main
-from sklearn_rank._misuse.judged import judged_note
+from sklearn_rank._data.judged import judged_note
 from sklearn_rank.io import read_qrels, read_run
 
 N, SIZE = 24, 6

@@ -41,6 +41,7 @@ FLOORS = [
     ("_utils",),
     ("_engine", "datasets", "_report"),
     ("_misuse",),
+    ("_data",),
     ("_metric", "_groups"),
     ("stats",),
     ("metrics", "_evaluation"),
@@ -111,6 +112,21 @@ def test_imports_go_down():
         here = room_of(module)
         rooms = {room_of(name) for name in imported_modules(path)} - {here}
         assert not [room for room in rooms if FLOOR[room] >= FLOOR[here]], module
+
+
+def test_checks_of_misuse_are_asked_at_the_waist():
+    """Doors hand their data to `_data`; readers of files and of runs know ids that no door has."""
+    askers = {room_of(module) for module, path in MODULES.items() if "_misuse" in map(room_of, imported_modules(path))}
+    assert askers - {"_misuse"} == {"_data", "io"}
+
+
+def test_no_function_is_too_long():
+    """At most 60 lines without its docstring; the parser of the command line is a list."""
+    for path in sources():
+        for node in nodes(path):
+            if isinstance(node, ast.FunctionDef) and (path.stem, node.name) != ("arguments", "parser"):
+                body = node.body[bool(ast.get_docstring(node)) :] or node.body
+                assert body[-1].end_lineno - body[0].lineno < 60, node.name
 
 
 def test_no_circle_of_files():

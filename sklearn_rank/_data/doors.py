@@ -1,8 +1,60 @@
-"""The entry points (doors): the kinds of evidence that each provides, and whether it makes a decision."""
+"""The doors: public functions, the kinds of evidence that each hands over, and whether it makes a decision."""
 
 from __future__ import annotations
 
-from sklearn_rank._misuse.check import Door
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sklearn_rank._misuse.check import Check
+from sklearn_rank._utils.echo import echo
+
+Consequence = Literal["", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Door:
+    """A public function that runs checks on its inputs.
+
+    Attributes
+    ----------
+    name : str
+        Name of the function or functions.
+    hands : str
+        Kinds of evidence that the door provides, separated by spaces.
+    decides : bool
+        Whether the door makes a decision, with all data available.
+    may_raise : bool
+        False for scorers, because scikit-learn turns their errors into NaN.
+    has_keyword : bool
+        Whether the door has the keyword `on_misuse`.
+    words : (str, str) or None
+        Names of labels and scores in messages; None: the names of the arguments.
+    """
+
+    name: str
+    hands: str
+    decides: bool = False
+    may_raise: bool = True
+    has_keyword: bool = True
+    words: tuple[str, str] | None = None
+
+    def of_columns(self, y_true: Any, y_score: Any) -> Door:
+        """Return the door with names of table columns for its messages."""
+        label = f"column {echo(y_true)}" if isinstance(y_true, str) else "columns y_true="
+        return replace(self, words=(label, f"column {echo(y_score)}"))
+
+    def kinds(self, kinds: str = "") -> frozenset[str]:
+        """Kinds of evidence to look at, of those that the door hands over."""
+        hands = self.hands.split()
+        return frozenset(kind for kind in hands if kind in (kinds or self.hands).split())
+
+    def outcome(self, check: Check) -> Consequence:
+        """Consequence of a finding of the check at this door; "" if the door does not run it."""
+        if check.kind not in self.hands.split():
+            return ""
+        raises = check.severity == "error" or (check.severity == "decision" and self.decides)
+        return "error" if raises and self.may_raise else "warning"
+
 
 OF_MODELS = "y", "predictions"
 """Names of labels and scores in messages if a model predicts."""

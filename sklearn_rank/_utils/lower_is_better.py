@@ -13,6 +13,9 @@ from typing import Any
 
 from sklearn_rank._utils.echo import echo
 
+COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
+"""Names for whole numbers from 0 or 1; other values may be derived, such as 1 / rank."""
+
 
 def _any(words: str) -> str:
     return f"(?:{'|'.join(words.split())})"

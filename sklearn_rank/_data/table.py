@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from sklearn_rank._misuse import entry_points
-from sklearn_rank._misuse.check import Check, Door
+from sklearn_rank._data import doors
+from sklearn_rank._data.doors import Door
+from sklearn_rank._data.judged import CHECKS_OF_SYSTEMS
+from sklearn_rank._data.nothing import CHECKS_OF_EVIDENCE
+from sklearn_rank._misuse.check import Check
 from sklearn_rank._misuse.distances import CHECKS_OF_DISTANCES
 from sklearn_rank._misuse.ids import CHECKS_OF_IDS
-from sklearn_rank._misuse.judged import CHECKS_OF_SYSTEMS
 from sklearn_rank._misuse.models import CHECKS_OF_MODELS
-from sklearn_rank._misuse.nothing import CHECKS_OF_EVIDENCE
 from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
 from sklearn_rank._misuse.rows import CHECKS_OF_ROWS
 from sklearn_rank._misuse.runs import CHECKS_OF_RUNS
@@ -18,20 +19,20 @@ ALL_CHECKS: tuple[Check, ...] = (
     *CHECKS_OF_SYSTEMS,
     *CHECKS_OF_EVIDENCE,
 )  # fmt: skip
-ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(entry_points).values() if isinstance(door, Door))
+ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(doors).values() if isinstance(door, Door))
 
 
-OF_EVALUATOR = entry_points.COMPARE, entry_points.CROSS_VALIDATE, entry_points.SEARCH
+OF_EVALUATOR = doors.COMPARE, doors.CROSS_VALIDATE, doors.SEARCH
 GROUPS_OF_DOORS: dict[str, tuple[Door, ...]] = {
     "functions of rows": (
-        entry_points.METRIC, entry_points.EVALUATE, entry_points.TABLE, entry_points.PREPARE, entry_points.SYSTEMS,
-        entry_points.SPARK, entry_points.COMMAND,
+        doors.METRIC, doors.EVALUATE, doors.TABLE, doors.PREPARE, doors.SYSTEMS,
+        doors.SPARK, doors.COMMAND,
     ),
-    "functions that fit": (*OF_EVALUATOR, entry_points.RANKER, entry_points.IMPORTANCE),
+    "functions that fit": (*OF_EVALUATOR, doors.RANKER, doors.IMPORTANCE),
     "`RankingEvaluator`": OF_EVALUATOR,
-    "scorers": (entry_points.SCORER,),
-    "functions of statistics": (entry_points.STATISTICS,),
-    "retrieval": (entry_points.RETRIEVAL, entry_points.RETRIEVAL_SCORER, entry_points.NEIGHBORS),
+    "scorers": (doors.SCORER,),
+    "functions of statistics": (doors.STATISTICS,),
+    "retrieval": (doors.RETRIEVAL, doors.RETRIEVAL_SCORER, doors.NEIGHBORS),
 }  # fmt: skip
 """Groups of doors that often run the same checks, by their name on the page."""
 
