@@ -12,13 +12,13 @@ from sklearn_rank._utils.table import Table
 
 if TYPE_CHECKING:
     from sklearn_rank._comparison.comparison import Comparison, CrossValidation, Summary
+    from sklearn_rank._comparison.paired_test import PairedTest
     from sklearn_rank._evaluation.threshold_curve import ThresholdCurve
     from sklearn_rank._evaluator.folds import FoldScores
     from sklearn_rank.recommenders._exposure import Exposure
     from sklearn_rank.stats._gate import GateResult
     from sklearn_rank.stats._judge_agreement import JudgeAgreement
     from sklearn_rank.stats._judges import JudgedDifference, JudgedInterval
-    from sklearn_rank.stats._paired_test import PairedTest
 
 __all__ = [
     "Comparison",
@@ -49,7 +49,7 @@ _MODULE_OF = {
     "JudgeAgreement": "stats._judge_agreement",
     "JudgedDifference": "stats._judges",
     "JudgedInterval": "stats._judges",
-    "PairedTest": "stats._paired_test",
+    "PairedTest": "_comparison.paired_test",
     "Summary": "_comparison.comparison",
     "ThresholdCurve": "_evaluation.threshold_curve",
 }

@@ -17,12 +17,12 @@ from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryKFold
+from sklearn_rank._estimates.intervals import t_interval
+from sklearn_rank._estimates.segments import macro_mean
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval, judged_interval, no_worse
-from sklearn_rank.stats._intervals import t_interval
-from sklearn_rank.stats._segments import macro_mean
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]

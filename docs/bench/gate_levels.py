@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, t_quantile
+from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses, t_quantile
 
 ALPHA = 0.05
 SMALL, LARGE = (0.005, 0.01, 0.02), (0.05, 0.1)

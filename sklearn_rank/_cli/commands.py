@@ -41,7 +41,7 @@ from sklearn_rank._utils.storage import replacing
 from sklearn_rank._utils.table import Table
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._paired_test import PairedTest
+    from sklearn_rank._comparison.paired_test import PairedTest
 
 UNSHOWN = ("p", "effect", "tied", "queries")
 """Columns of `compare` that are omitted on a terminal."""

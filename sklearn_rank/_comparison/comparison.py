@@ -54,7 +54,7 @@ from sklearn_rank._utils.table import (
 from sklearn_rank._utils.typing import Array
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._paired_test import PairedTest
+    from sklearn_rank._comparison.paired_test import PairedTest
 
 
 class CrossValidation(ByName[Any]):
@@ -218,7 +218,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _tests(self, metric: str, baseline: str | None) -> PairedTest:
         """Test each model against a baseline, or all pairs."""
-        from sklearn_rank.stats import compare_all
+        from sklearn_rank._comparison.compare_all import compare_all  # loads scipy.stats
 
         # Misuse was reported when the models were compared.
         with collected_findings():
@@ -282,7 +282,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
         """Note under the summary; `skewed` holds the metrics with skewed values."""
-        from sklearn_rank.stats._paired_test import constant_note  # loads scipy.stats
+        from sklearn_rank._comparison.paired_test import constant_note  # loads scipy.stats
 
         constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
         settled = [
@@ -314,7 +314,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _fold_pvalue(self, model: str, other: str, metric: str) -> float | None:
         """P-value of the corrected test over folds; None with fewer than two folds."""
-        from sklearn_rank.stats import compare_folds  # loads scipy.stats
+        from sklearn_rank._comparison.folds import compare_folds  # loads scipy.stats
 
         if len(self.n_queries) < 2:
             return None
@@ -331,8 +331,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
     def _why_untested(self, metric: str) -> str | None:
         if self.baseline in self.failures:
             return f"the baseline {self.baseline} failed"
-        from sklearn_rank.stats._clusters import CLUSTERED_TESTS  # loads scipy.stats
-        from sklearn_rank.stats._samples import counted, scaled, some
+        from sklearn_rank._estimates.clusters import CLUSTERED_TESTS  # loads scipy.stats
+        from sklearn_rank._estimates.samples import counted, scaled, some
 
         results = [*self.results.values()]
         if (average := results[0].average[metric]) != "macro":
@@ -724,7 +724,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _notes_on_evidence(self) -> list[str]:
         """Notes on metrics without information, and on means without queries that the judgments determine."""
-        from sklearn_rank.stats._paired_test import means_without_settled, note_without_settled
+        from sklearn_rank._comparison.paired_test import means_without_settled, note_without_settled
 
         first, several = next(iter(self.results.values())), len(self.results) > 1
         others = [name for name in self.results if name != self.baseline]
@@ -787,7 +787,7 @@ def _check_saved(
     words: Mapping[str, Any], arrays: Arrays
 ) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
     """Check the header of a saved comparison; return models, metrics, queries of the folds, and failures."""
-    from sklearn_rank.stats._compare_all import check_plan  # loads scipy.stats
+    from sklearn_rank._comparison.compare_all import check_plan  # loads scipy.stats
 
     models, metrics, results = names(words, "models"), names(words, "metrics"), part(words, "results", dict)
     failures = {model: dict(map(tuple, errors)) for model, errors in part(words, "failures", dict).items()}

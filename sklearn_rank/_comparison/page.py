@@ -31,7 +31,7 @@ from sklearn_rank._report.content import (
 from sklearn_rank._report.text import Parts, between, listed, number, p_in_words
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._paired_test import PairedTest, PairRow
+    from sklearn_rank._comparison.paired_test import PairedTest, PairRow
 
 DOTS = (
     "Dots are differences from the baseline, lines their intervals; right is better. Filled: the corrected p-value is "

@@ -18,7 +18,7 @@ from sklearn_rank._utils.constraints import SHARE, Constraint, is_count, one_of
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._paired_test import PairedTest
+    from sklearn_rank._comparison.paired_test import PairedTest
 
 TEST_NAMES = {
     "t": "paired t-test",

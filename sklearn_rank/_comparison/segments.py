@@ -18,10 +18,10 @@ from sklearn_rank._utils.table import P_CORRECTED, P, PartlyPrinted
 from sklearn_rank._utils.typing import Index
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._align import Aligned
-    from sklearn_rank.stats._paired_test import PairedTest, PairRow
-    from sklearn_rank.stats._samples import Paired, Unpaired
-    from sklearn_rank.stats._significance import ComparisonOptions
+    from sklearn_rank._comparison.align import Aligned
+    from sklearn_rank._comparison.paired_test import PairedTest, PairRow
+    from sklearn_rank._estimates.samples import Paired, Unpaired
+    from sklearn_rank._estimates.significance import ComparisonOptions
 
 MACRO_DIFFERENCE_COLUMNS = (
     "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", P, P_CORRECTED,
@@ -43,13 +43,13 @@ def compare_segments(
     confidence_level: float,
 ) -> PairedTest:
     """Compare systems with the baseline in each segment; all results have the same queries in the same order."""
-    from sklearn_rank.stats._align import align  # loads scipy.stats
-    from sklearn_rank.stats._compare import check_options, common_to_rows, corrected_rows, paired_test
-    from sklearn_rank.stats._corrections import adjusted
-    from sklearn_rank.stats._paired_test import PAIR_COLUMNS, PairedTest, SegmentTests
-    from sklearn_rank.stats._samples import Paired, counted
-    from sklearn_rank.stats._segments import equal_means
-    from sklearn_rank.stats._significance import ComparisonOptions
+    from sklearn_rank._comparison.align import align  # loads scipy.stats
+    from sklearn_rank._comparison.compare import check_options, common_to_rows, corrected_rows, paired_test
+    from sklearn_rank._comparison.paired_test import PAIR_COLUMNS, PairedTest, SegmentTests
+    from sklearn_rank._estimates.corrections import adjusted
+    from sklearn_rank._estimates.samples import Paired, counted
+    from sklearn_rank._estimates.segments import equal_means
+    from sklearn_rank._estimates.significance import ComparisonOptions
 
     options = ComparisonOptions(test, confidence_level=confidence_level, random_state=0)
     check_options("segments", options)
@@ -91,7 +91,7 @@ def compare_segments(
 
 def _some(pair: Paired, at: Index) -> Paired:
     """Select queries of a pair."""
-    from sklearn_rank.stats._samples import scaled, some
+    from sklearn_rank._estimates.samples import scaled, some
 
     weight = scaled(some(pair.weight, at))
     return replace(pair, a=pair.a[at], b=pair.b[at], cluster=some(pair.cluster, at), weight=weight)
@@ -101,9 +101,9 @@ def _row(
     pair: tuple[str, str], segment: tuple[Any, ...], sample: Paired, options: ComparisonOptions, aligned: Aligned
 ) -> tuple[PairRow, Paired | Unpaired | None]:
     """Row of a pair in a segment, and the sample if it is tested, which needs two queries or clusters."""
-    from sklearn_rank.stats._compare import row_of
-    from sklearn_rank.stats._paired_test import PairRow
-    from sklearn_rank.stats._samples import exact_mean
+    from sklearn_rank._comparison.compare import row_of
+    from sklearn_rank._comparison.paired_test import PairRow
+    from sklearn_rank._estimates.samples import exact_mean
 
     if sample.n == 0:
         return PairRow(*pair, segment, 0), None
@@ -118,7 +118,7 @@ def _macro(
     baseline: str, aligned: Aligned,
 ) -> PartlyPrinted:  # fmt: skip
     """Table of the means over segments."""
-    from sklearn_rank.stats._corrections import adjusted
+    from sklearn_rank._estimates.corrections import adjusted
 
     rows = [(name, *_macro_row(one, segment, options, aligned)) for (name, _), one in of_pairs.items()]
     corrected = adjusted([math.nan if row[-1] is None else row[-1] for row in rows], correction)
@@ -135,8 +135,8 @@ def _macro(
 
 def _macro_row(pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned) -> Iterable[Any]:
     """Values of a row of means over segments, up to the p-value."""
-    from sklearn_rank.stats._proportions import are_rates
-    from sklearn_rank.stats._segments import WON_AND_LOST, macro_mean, macro_pvalue, macro_row
+    from sklearn_rank._estimates.proportions import are_rates
+    from sklearn_rank._estimates.segments import WON_AND_LOST, macro_mean, macro_pvalue, macro_row
 
     pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
     n_segments, n, difference, *rest = macro_row(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sklearn_rank._report.text import Parts, number, p_in_words
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._paired_test import PairedTest
+    from sklearn_rank._comparison.paired_test import PairedTest
 
 SHOWN_BELOW = 0.05
 """Level: a corrected p-value below it shows a difference."""

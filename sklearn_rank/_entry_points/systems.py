@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from sklearn_rank._comparison.compare_all import check_plan
 from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_judged, look_at_results
 from sklearn_rank._data.doors import SYSTEMS
 from sklearn_rank._data.look import ON_MISUSE, collected_findings, findings_in, findings_of_systems, look
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._entry_points.several_runs import Runs, run_by_run, runs_by_name
+from sklearn_rank._estimates.clusters import check_clusters
 from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
@@ -34,8 +36,6 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import collected_warnings, warn_caller
 from sklearn_rank.io._mappings import from_rows, has_documents
-from sklearn_rank.stats._clusters import check_clusters
-from sklearn_rank.stats._compare_all import check_plan
 
 Systems = tuple[dict[str, Evaluation], dict[str, Array]]
 """Results, and scores by row, by the name of the system."""

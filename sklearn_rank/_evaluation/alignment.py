@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.clusters import agreed_by_query
 from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.stats._align import refuse_other_labels
 
 E = TypeVar("E")
 
@@ -96,3 +96,24 @@ def _in_order(result: Any, order: Index, expected: Any) -> Any:
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def refuse_other_labels(
+    sums: Sequence[NDArray[np.uint32] | None],
+    positions: Sequence[Any],
+    ids: NDArray[Any],
+    names: Sequence[str],
+    function_name: str,
+) -> None:
+    """Refuse systems that were judged by other labels; `positions` are the positions of their queries in `ids`.
+
+    Raises
+    ------
+    ValueError
+        If two systems have different labels for a query. Unknown labels are not compared.
+    """
+    rule = (
+        f"{function_name} takes systems that were judged by the same labels; to compare anyway, pass only values, "
+        "result.to_frame()[metric]."
+    )
+    agreed_by_query(sums, positions, ids, names, rule, "labels")

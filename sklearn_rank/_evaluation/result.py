@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.clusters import clusters_of_queries
 from sklearn_rank._evaluation.given_values import (
     GivenValues,
     check_column,
@@ -22,7 +23,14 @@ from sklearn_rank._evaluation.given_values import (
     given_metrics,
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
-from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals, note_of_rates
+from sklearn_rank._evaluation.intervals import (
+    bounds_of_values,
+    cut,
+    has_no_width,
+    interval_cells,
+    note_of_intervals,
+    note_of_rates,
+)
 from sklearn_rank._evaluation.kept_data import DataCounts, EvaluationParts, KeptData, RankedData, counts_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
@@ -51,10 +59,10 @@ from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.storage import Arrays, Saveable
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank._utils.typing import Array, Index, RandomState
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._segments import Heterogeneity
+    from sklearn_rank._estimates.segments import Heterogeneity
 
 
 @dataclass(frozen=True, repr=False)
@@ -352,33 +360,38 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays, 
         >>> round(low, 4), round(high, 4)
         (0.0615, 0.7923)
         """
-        from sklearn_rank.stats._arguments import METHODS  # loads scipy.stats
-        from sklearn_rank.stats._intervals import confidence_interval, cut, method_of_metric
+        from sklearn_rank._estimates.arguments import METHODS, check_arguments  # loads scipy.stats
+        from sklearn_rank._estimates.intervals import mean_interval, method_of_metric
 
         one_of("auto", *METHODS, doc="").check("method", method, "confidence_interval")
         options: dict[str, Any] = {
-            "weight": self.weight, "clusters": self.clusters, "confidence_level": confidence_level,
-            "n_resamples": n_resamples, "random_state": random_state,
+            "confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state
         }  # fmt: skip
+        check_arguments("confidence_interval", **options)
         intervals: ByName[tuple[float, float]] = ByName()
         for name, values in self.per_query.items():
             if self.average[name] != "macro":
                 # Undefined values give no interval, but keywords are checked.
                 values = np.full_like(values, np.nan)
             chosen = method_of_metric(method, values, self.weight, self.clusters, is_binary=self.is_binary[name])
-            interval = confidence_interval(values, method=chosen, **options)
+            interval = mean_interval(values, self._cluster, self.weight, method=chosen, **options)
             intervals[name] = cut(interval, name, self.meaning[name], values)
         return intervals
 
+    @property
+    def _cluster(self) -> Index | None:
+        """Number of the cluster of each query; None if queries are independent."""
+        return None if self.clusters is None else clusters_of_queries(self.clusters, None, len(self.qid))
+
     def _skewed(self) -> list[str]:
         """Metrics whose interval may have a lower level, because values are skewed and queries are few."""
-        from sklearn_rank.stats._intervals import may_not_keep_level  # loads scipy.stats
+        from sklearn_rank._estimates.intervals import may_not_keep_level  # loads scipy.stats
 
         return [
             name
             for name, values in self.per_query.items()
             if self.average[name] == "macro"
-            and may_not_keep_level(values, self.weight, self.clusters, is_binary=self.is_binary[name])
+            and may_not_keep_level(values, self.weight, self._cluster, is_binary=self.is_binary[name])
         ]
 
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
@@ -749,15 +762,13 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays, 
         self, metric: str, segment: NDArray[np.int64], confidence_level: float
     ) -> tuple[Heterogeneity, tuple[Any, ...]]:
         """Test whether the means of a metric differ between segments; return also the mean over segments."""
-        from sklearn_rank.stats._clusters import clusters_of_queries  # loads scipy.stats
-        from sklearn_rank.stats._intervals import bounds_of_values, method_of_metric
-        from sklearn_rank.stats._samples import counted, scaled, some
-        from sklearn_rank.stats._segments import equal_means, hits_and_misses, macro_row
+        from sklearn_rank._estimates.intervals import method_of_metric  # loads scipy.stats
+        from sklearn_rank._estimates.samples import counted, scaled, some
+        from sklearn_rank._estimates.segments import equal_means, hits_and_misses, macro_row
 
-        values, cluster, weight = self.per_query[metric], self.clusters, self.weight
+        values, cluster, weight = self.per_query[metric], self._cluster, self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")
-        numbers = None if cluster is None else clusters_of_queries(cluster, None, len(values))[kept]
-        sample = values[kept], segment[kept], numbers, scaled(some(weight, kept))
+        sample = values[kept], segment[kept], some(cluster, kept), scaled(some(weight, kept))
         method = method_of_metric("auto", values, weight, cluster, is_binary=self.is_binary[metric])
         row = macro_row(
             *sample, confidence_level=confidence_level,

@@ -302,8 +302,8 @@ class RankingEvaluator:
             If `estimators` is not a mapping with at least one entry, an entry is not an estimator, or the splitter does
             not use `time`.
         """
-        from sklearn_rank.stats._clusters import check_clusters  # loads scipy.stats
-        from sklearn_rank.stats._compare_all import check_plan
+        from sklearn_rank._comparison.compare_all import check_plan
+        from sklearn_rank._estimates.clusters import check_clusters  # loads scipy.stats
 
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare needs a mapping from names to estimators, at least one. Got {echo(estimators)}.")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._comparison.align import is_result
 from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank.stats._align import is_result
 
 STR = Constraint("a str", lambda v: isinstance(v, str), "")
 STR_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")

@@ -8,6 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_rank._comparison.align import align
+from sklearn_rank._comparison.paired_test import PairedTest
+from sklearn_rank._estimates.intervals import method_of_metric
+from sklearn_rank._estimates.significance import ComparisonOptions
+from sklearn_rank._evaluation.intervals import cut
 from sklearn_rank._utils.constraints import is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.display._arguments import mapping
@@ -24,10 +29,6 @@ from sklearn_rank.display._figure import (
 )
 from sklearn_rank.display._signature import completed
 from sklearn_rank.stats import compare_all, confidence_interval
-from sklearn_rank.stats._align import align
-from sklearn_rank.stats._intervals import cut, method_of_metric
-from sklearn_rank.stats._paired_test import PairedTest
-from sklearn_rank.stats._significance import ComparisonOptions
 
 BAR, NARROW = 11.0, 3.5
 """Distance of bars in points, and its minimum in small axes."""

@@ -9,7 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._comparison.compare import corrected_level
+from sklearn_rank._comparison.compare_all import check_plan
+from sklearn_rank._comparison.paired_test import CORRECTED_LEVEL
 from sklearn_rank._data.look import collected_findings
+from sklearn_rank._estimates.samples import Paired
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
@@ -36,10 +40,6 @@ from sklearn_rank.display._figure import (
 from sklearn_rank.display._input import baseline_in, name_in, paired
 from sklearn_rank.display._signature import completed
 from sklearn_rank.stats import adjust_pvalues, compare
-from sklearn_rank.stats._compare import corrected_level
-from sklearn_rank.stats._compare_all import check_plan
-from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
-from sklearn_rank.stats._samples import Paired
 
 
 @completed

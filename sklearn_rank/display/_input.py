@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.alignment import refuse_other_labels
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
@@ -21,7 +22,6 @@ from sklearn_rank._utils.constraints import is_count, is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import RESULT
-from sklearn_rank.stats._align import refuse_other_labels
 
 
 def at_cutoffs(metric: MetricLike, k: Iterable[int]) -> list[MetricSpec]:

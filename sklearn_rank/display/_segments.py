@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._comparison.comparison import Comparison
+from sklearn_rank._comparison.paired_test import CORRECTED_LEVEL
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
@@ -21,7 +22,6 @@ from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import label_of, name_systems, percent, set_explained, set_rows, style_of, value_label
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
-from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 
 MOST_LINES = 6
 """Maximum number of systems with lines for the values over all queries."""

@@ -3,15 +3,15 @@
 The functions take values per query. ``docs/decide/compare.md`` explains how to read a p-value.
 """
 
-from sklearn_rank.stats._compare import compare
-from sklearn_rank.stats._compare_all import compare_all
-from sklearn_rank.stats._corrections import adjust_pvalues
-from sklearn_rank.stats._folds import compare_folds
+from sklearn_rank._comparison.compare import compare
+from sklearn_rank._comparison.compare_all import compare_all
+from sklearn_rank._comparison.folds import compare_folds
+from sklearn_rank._estimates.corrections import adjust_pvalues
+from sklearn_rank._estimates.power import power_of
+from sklearn_rank.stats._confidence_interval import confidence_interval
 from sklearn_rank.stats._gate import no_worse
-from sklearn_rank.stats._intervals import confidence_interval
 from sklearn_rank.stats._judge_agreement import judge_agreement
 from sklearn_rank.stats._judges import compare_judged, judged_interval
-from sklearn_rank.stats._power import power_of
 
 __all__ = [
     "adjust_pvalues",

@@ -10,11 +10,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._comparison.align import Aligned, QueryResult, align, joined_runs, refuse_values
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import judged_note
 from sklearn_rank._data.look import findings_in, report
 from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.noninferiority import (
+    Aim,
+    UnitSums,
+    WithLosses,
+    n_for_all,
+    n_for_some,
+    smallest_margin,
+    t_quantile,
+)
+from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, ratio, sample_of
+from sklearn_rank._estimates.significance import ComparisonOptions, t_pvalue
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.notation import display_name
@@ -30,20 +43,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._align import Aligned, QueryResult, align, joined_runs, refuse_values
-from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._gate_arguments import ALPHA, checked_margins, largest_losses, margins_of
-from sklearn_rank.stats._noninferiority import (
-    Aim,
-    UnitSums,
-    WithLosses,
-    n_for_all,
-    n_for_some,
-    smallest_margin,
-    t_quantile,
-)
-from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, Sample, exact_mean, ratio, sample_of
-from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
 
 NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided", "no loss shown"
 

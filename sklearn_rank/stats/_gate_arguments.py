@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._comparison.align import QueryResult
+from sklearn_rank._estimates.samples import EQUAL_WITHIN
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._utils.constraints import Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank.stats._align import QueryResult
-from sklearn_rank.stats._samples import EQUAL_WITHIN
 
 ALPHA = Constraint("above 0 and below 0.5", lambda v: is_real(v) and 0 < v < 0.5, "")
 MARGIN = (

@@ -11,13 +11,13 @@ import numpy as np
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.look import look
 from sklearn_rank._engine.columns import check_rows
+from sklearn_rank._estimates.arguments import numbers
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table, TableReport, cell
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.stats._arguments import numbers
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._comparison.align import Aligned, QueryResult, align, read_values, refuse_values
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import shares_of_judges
 from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.intervals import Interval, t_interval
+from sklearn_rank._estimates.proportions import are_successes, normal_quantile, wilson
+from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean, sample_of
+from sklearn_rank._estimates.significance import ComparisonOptions, student, t_pvalue
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import LabeledName, P, Table, TableReport
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.stats._align import Aligned, QueryResult, align, read_values, refuse_values
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._intervals import Interval, t_interval
-from sklearn_rank.stats._proportions import are_successes, normal_quantile, wilson
-from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, sample_of
-from sklearn_rank.stats._significance import ComparisonOptions, student, t_pvalue
 
 LARGEST_T = 5.0
 """Welch's t of the model's values on people's queries and on the others; a larger t is not due to chance."""

@@ -16,11 +16,11 @@ from known_cases import read, write_trec_files
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, get_metric_names
 from sklearn_rank._cli import arguments, commands, main
+from sklearn_rank._estimates.significance import TESTS
 from sklearn_rank._utils.table import cell
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
-from sklearn_rank.stats._significance import TESTS
 
 QRELS = "301 0 a 2\n301 0 b 0\n301 0 c 1\n302 0 a 1\n303 0 z 1\n"
 RUN = "301 Q0 a 1 7.5 t\n301 Q0 b 2 7.5 t\n302 Q0 b 1 5 t\n302 Q0 a 1 4 t\n304 Q0 a 1 1 t\n"

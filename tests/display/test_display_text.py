@@ -9,10 +9,10 @@ from registry import together
 from sklearn.ensemble import GradientBoostingRegressor
 
 from sklearn_rank import QueryRanker, evaluate
+from sklearn_rank._estimates.significance import TESTS
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
-from sklearn_rank.stats._significance import TESTS
 
 plt = pytest.importorskip("matplotlib.pyplot")
 from matplotlib.colors import to_rgb  # noqa: E402

@@ -8,10 +8,10 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_rank import RankingEvaluator, compare_systems
+from sklearn_rank._estimates.segments import equal_means
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import adjust_pvalues, compare
-from sklearn_rank.stats._segments import equal_means
 
 X, Y, QID = make_ranking(n_queries=60, random_state=0)
 COUNTRY, DEVICE = np.array(["it", "de", "fr"])[QID % 3], np.where(QID % 2, "mobile", "desktop")

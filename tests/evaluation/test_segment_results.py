@@ -6,9 +6,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 from sklearn_rank import evaluate
+from sklearn_rank._estimates.segments import WALD, WELCH, equal_means
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats._segments import WALD, WELCH, equal_means
 
 X, Y, QID = make_ranking(n_queries=60, random_state=0)
 COUNTRY, DEVICE = np.array(["it", "de", "fr"])[QID % 3], np.where(QID % 2, "mobile", "desktop")

@@ -13,10 +13,10 @@ from registry import together
 from scipy import stats
 
 from sklearn_rank import compare_systems, evaluate
+from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses, n_for_all, n_for_some
+from sklearn_rank._estimates.samples import sample_of
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, confidence_interval, no_worse
-from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, n_for_all, n_for_some
-from sklearn_rank.stats._samples import sample_of
 
 ALPHA = 0.05
 

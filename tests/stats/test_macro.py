@@ -11,9 +11,9 @@ from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import compare_systems
+from sklearn_rank._estimates.segments import macro_mean
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, confidence_interval
-from sklearn_rank.stats._segments import macro_mean
 
 X = np.array([
     0.7637, 0.0017, 0.4468, 0.2892, 0.4345, 0.4779, 0.925, 0.0292, 0.6276, 0.0198, 0.7588, 0.9872, 0.8368, 0.0851,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.stats._noninferiority import Aim, UnitSums, WithLosses, n_for_all, n_for_some, smallest_margin
-from sklearn_rank.stats._samples import sample_of
+from sklearn_rank._estimates.noninferiority import Aim, UnitSums, WithLosses, n_for_all, n_for_some, smallest_margin
+from sklearn_rank._estimates.samples import sample_of
 
 ALPHA = 0.05
 

@@ -9,6 +9,9 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from sklearn_rank import compare_systems, evaluate
+from sklearn_rank._estimates.intervals import t_interval
+from sklearn_rank._estimates.samples import exact_sum
+from sklearn_rank._estimates.significance import t_pvalue
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (
     adjust_pvalues,
@@ -18,9 +21,6 @@ from sklearn_rank.stats import (
     confidence_interval,
     power_of,
 )
-from sklearn_rank.stats._intervals import t_interval
-from sklearn_rank.stats._samples import exact_sum
-from sklearn_rank.stats._significance import t_pvalue
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 CLOSE = {"rtol": 1e-12, "atol": 1e-15}

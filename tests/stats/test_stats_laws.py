@@ -15,6 +15,7 @@ from registry import together
 from scipy import stats
 
 from sklearn_rank import evaluate
+from sklearn_rank._estimates.significance import TESTS
 from sklearn_rank._evaluation.kept_data import DataCounts
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.results import Evaluation
@@ -26,7 +27,6 @@ from sklearn_rank.stats import (
     confidence_interval,
     power_of,
 )
-from sklearn_rank.stats._significance import TESTS
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}

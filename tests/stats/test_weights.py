@@ -7,10 +7,10 @@ from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import evaluate
+from sklearn_rank._estimates.samples import is_skewed, sample_of
+from sklearn_rank._estimates.segments import equal_means
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
-from sklearn_rank.stats._samples import is_skewed, sample_of
-from sklearn_rank.stats._segments import equal_means
 
 TAKEN = ["t", "randomization", "bootstrap"]
 REFUSED = ["wilcoxon", "sign", "welch", "mannwhitney", "permutation"]

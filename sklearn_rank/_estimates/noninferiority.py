@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 from scipy import optimize, stats
 
-from sklearn_rank.stats._power import MOST_QUERIES
-from sklearn_rank.stats._samples import RatioOfSums, Sample, ratio
+from sklearn_rank._estimates.power import MOST_QUERIES
+from sklearn_rank._estimates.samples import RatioOfSums, Sample, ratio
 
 N_LOST = 1.5
 """Number of added queries that lose everything: with 1.2 the largest exact level is 0.0548, with 1.5 it is 0.0488."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._estimates.intervals import t_interval
+from sklearn_rank._estimates.proportions import normal_quantile
+from sklearn_rank._estimates.samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
+from sklearn_rank._estimates.significance import ComparisonOptions, randomization, t_pvalue
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._intervals import t_interval
-from sklearn_rank.stats._proportions import normal_quantile
-from sklearn_rank.stats._samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
-from sklearn_rank.stats._significance import ComparisonOptions, randomization, t_pvalue
 
 WELCH, WALD = "Welch's ANOVA", "Wald test by cluster"
 

@@ -1,4 +1,4 @@
-"""Weights of the compared queries: the weight of each query, and the tests that allow weights."""
+"""Weights of the queries of results."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.read import refuse_bad_weight
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._evaluation.clusters import agreed_by_query, by_query, of_all_or_none
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.stats._clusters import CLUSTERED_TESTS, agreed_by_query, by_query, of_all_or_none
-from sklearn_rank.stats._samples import scaled
 
 WeightLike = ArrayLike | Mapping[Hashable, float] | None
 
@@ -55,19 +53,3 @@ def joined_weights(
     of_each = np.split(numbers, np.cumsum([len(one) for one in known])[:-1])
     rule = f"{function_name} takes results with the same weights."
     return np.asarray(distinct[agreed_by_query(of_each, positions, ids, names, rule, "weights")])
-
-
-def refuse_weight(function_name: str, test: str, weight: Array | None) -> None:
-    """Refuse unequal weights if the test counts every query once.
-
-    Raises
-    ------
-    ValueError
-        Naming the tests that take weights.
-    """
-    if scaled(weight) is not None and test not in CLUSTERED_TESTS:
-        raise ValueError(
-            f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
-            f"Got test={echo(test)}, which counts every query once: to do so, pass only values, "
-            "result.to_frame()[metric]."
-        )

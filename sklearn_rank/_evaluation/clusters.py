@@ -1,9 +1,9 @@
-"""Clusters of the queries that are compared, such as users: the cluster of each query, and which tests allow them."""
+"""Clusters of the queries of results, such as users: the cluster of each query."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,7 @@ from sklearn_rank._engine.attributes import of_queries
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Grouping, number_of_rows, number_together
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index
-
-CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
-"""Tests that are valid if queries of one cluster depend on each other."""
 
 
 def named_queries(values: Any) -> NDArray[Any] | None:
@@ -127,29 +123,3 @@ def agreed_by_query(
             )
         expected[position], source[position] = own, i
     return expected
-
-
-def check_clusters(function_name: str, test: str, clusters: Any) -> None:
-    """Refuse clusters if the test needs independent queries.
-
-    Raises
-    ------
-    ValueError
-        Naming the tests that take clusters.
-    """
-    if clusters is not None and test not in CLUSTERED_TESTS:
-        refuse_clusters(function_name, test)
-
-
-def refuse_one_cluster(function_name: str, cluster: Index) -> None:
-    """Raise ValueError for fewer than two clusters."""
-    if len(distinct_values(cluster)) < 2:
-        raise ValueError(f"{function_name} needs queries of two clusters or more. Got one cluster.")
-
-
-def refuse_clusters(function_name: str, test: str) -> NoReturn:
-    """Raise ValueError for a test that needs independent queries."""
-    raise ValueError(
-        f"If queries have clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
-        f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which needs independent queries."
-    )

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._estimates.samples import Paired, Unpaired
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.stats._samples import Paired, Unpaired
 
 Interval = tuple[float, float]
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from sklearn_rank._estimates.samples import EQUAL_WITHIN
 from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
 from sklearn_rank._utils.typing import Array, RandomState
-from sklearn_rank.stats._samples import EQUAL_WITHIN
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

@@ -15,6 +15,13 @@ from sklearn_rank._data.judged import mean_shares
 from sklearn_rank._data.look import Finding, findings_in
 from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._estimates.arguments import numbers
+from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster, refuse_weight
+from sklearn_rank._estimates.samples import counted, scaled, some
+from sklearn_rank._estimates.significance import ComparisonOptions
+from sklearn_rank._evaluation.alignment import refuse_other_labels
+from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_clusters, named_queries
+from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
 from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
@@ -23,18 +30,6 @@ from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._arguments import numbers
-from sklearn_rank.stats._clusters import (
-    agreed_by_query,
-    check_clusters,
-    clusters_of_queries,
-    joined_clusters,
-    named_queries,
-    refuse_one_cluster,
-)
-from sklearn_rank.stats._samples import counted, scaled, some
-from sklearn_rank.stats._significance import ComparisonOptions
-from sklearn_rank.stats._weights import joined_weights, refuse_weight, weights_of_queries
 
 
 class QueryResult(Protocol):
@@ -509,24 +504,3 @@ def _value_of_missing(table: Array, bounded: _Bounded, missing: Any, function_na
         f"{function_name} needs the same queries in all systems. Pass {fill}, or missing=nan to leave them out"
         f"{others}. {got}"
     )
-
-
-def refuse_other_labels(
-    sums: Sequence[NDArray[np.uint32] | None],
-    positions: Sequence[Any],
-    ids: NDArray[Any],
-    names: Sequence[str],
-    function_name: str,
-) -> None:
-    """Refuse systems that were judged by other labels; `positions` are the positions of their queries in `ids`.
-
-    Raises
-    ------
-    ValueError
-        If two systems have different labels for a query. Unknown labels are not compared.
-    """
-    rule = (
-        f"{function_name} takes systems that were judged by the same labels; to compare anyway, pass only values, "
-        "result.to_frame()[metric]."
-    )
-    agreed_by_query(sums, positions, ids, names, rule, "labels")

@@ -8,11 +8,11 @@ from typing import overload
 
 from scipy import optimize, stats
 
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.samples import ratio
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.warning import own_filters
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._samples import ratio
 
 MOST_QUERIES = 10**15
 """Number of queries at which the search stops."""

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from sklearn_rank._comparison.align import Aligned, align
+from sklearn_rank._comparison.paired_test import METHODS_OF_RATES, PairedTest, PairRow, means_without_settled
 from sklearn_rank._data.doors import STATISTICS, VERDICTS
 from sklearn_rank._data.look import look, report
 from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.corrections import adjusted
+from sklearn_rank._estimates.intervals import difference_interval
+from sklearn_rank._estimates.proportions import Interval
+from sklearn_rank._estimates.samples import Paired, Unpaired, exact_mean, is_skewed
+from sklearn_rank._estimates.significance import TESTS, ComparisonOptions, run_test
+from sklearn_rank._evaluation.weights import WeightLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, RandomState
-from sklearn_rank.stats._align import Aligned, align
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._corrections import adjusted
-from sklearn_rank.stats._intervals import difference_interval
-from sklearn_rank.stats._paired_test import METHODS_OF_RATES, PairedTest, PairRow, means_without_settled
-from sklearn_rank.stats._proportions import Interval
-from sklearn_rank.stats._samples import Paired, Unpaired, exact_mean, is_skewed
-from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
-from sklearn_rank.stats._weights import WeightLike
 
 
 @named_arguments

@@ -11,6 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._data.judged import judged_note
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.intervals import skew_note
+from sklearn_rank._estimates.power import detectable
+from sklearn_rank._estimates.proportions import Interval
+from sklearn_rank._estimates.samples import exact_mean, some
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words, without_value
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.run_means import RunMeans, between_runs
@@ -32,11 +37,6 @@ from sklearn_rank._utils.table import (
     with_interval,
 )
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._intervals import skew_note
-from sklearn_rank.stats._power import detectable
-from sklearn_rank.stats._proportions import Interval
-from sklearn_rank.stats._samples import exact_mean, some
 
 T = TypeVar("T")
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special, stats
 
+from sklearn_rank._estimates import resampling as _resampling
+from sklearn_rank._estimates.intervals import Interval, bca_interval, bootstrap_distribution
+from sklearn_rank._estimates.proportions import are_rates, with_pseudo_pairs
+from sklearn_rank._estimates.samples import Paired, Unpaired, has_no_spread, ratio
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.stats import _resampling
-from sklearn_rank.stats._intervals import Interval, bca_interval, bootstrap_distribution
-from sklearn_rank.stats._proportions import are_rates, with_pseudo_pairs
-from sklearn_rank.stats._samples import Paired, Unpaired, has_no_spread, ratio
 
 
 @dataclass(frozen=True)

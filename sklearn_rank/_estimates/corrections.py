@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._estimates.arguments import check_arguments, numbers
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.stats._arguments import check_arguments, numbers
 
 
 @named_arguments

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from sklearn_rank._comparison.align import align
+from sklearn_rank._comparison.compare import check_options, check_test, paired_test
+from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._data.doors import STATISTICS, VERDICTS
 from sklearn_rank._data.look import look, report
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.significance import ComparisonOptions
+from sklearn_rank._evaluation.weights import WeightLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.typing import RandomState
-from sklearn_rank.stats._align import align
-from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import check_options, check_test, paired_test
-from sklearn_rank.stats._paired_test import PairedTest
-from sklearn_rank.stats._significance import ComparisonOptions
-from sklearn_rank.stats._weights import WeightLike
 
 
 @named_arguments

@@ -1,0 +1,1 @@
+"""Claims from arrays of values by query: intervals, tests, corrections, power. Knows no metric and no result."""
