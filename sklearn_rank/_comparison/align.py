@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.alignment import refuse_other_labels
 from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_clusters, named_queries
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
 from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
@@ -32,83 +33,10 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 
-class QueryResult(Protocol):
-    """Values of metrics per query, with all data that decide whether two results can be compared."""
-
-    @property
-    def qid(self) -> NDArray[Any]:
-        """Query ids."""
-
-    @property
-    def per_query(self) -> Mapping[str, Array]:
-        """Value of each metric for each query."""
-
-    @property
-    def meaning(self) -> Mapping[str, str]:
-        """Each metric with all its keywords: values are compared only if these are equal."""
-
-    @property
-    def greater_is_better(self) -> Mapping[str, bool]:
-        """Whether a higher value of a metric is better."""
-
-    @property
-    def label_fingerprints(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the labels of each query; None if unknown."""
-
-    @property
-    def ranking_fingerprints(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the ranked list of each query; None if unknown."""
-
-    @property
-    def clusters(self) -> NDArray[Any] | None:
-        """Cluster of each query; None if queries are independent."""
-
-    @property
-    def weight(self) -> Array | None:
-        """Weight of each query in the mean; None if all are equal."""
-
-    @property
-    def average(self) -> Mapping[str, str]:
-        """Kind of each mean: only "macro", a mean over queries, has tests and intervals."""
-
-    @property
-    def is_binary(self) -> Mapping[str, bool]:
-        """Whether a metric is 0 or 1 for each query, by its definition."""
-
-    @property
-    def judged(self) -> Mapping[str, Array]:
-        """Share of judged documents of each query, by metric, if known."""
-
-    @property
-    def judges_both(self) -> bool:
-        """Whether some judged documents are known to be not relevant."""
-
-    @property
-    def settled(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Whether the judgments of a query fix its value for every system, by metric, if known."""
-
-    @property
-    def tells(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Whether the value of a query can tell systems apart, by metric."""
-
-    @property
-    def counts(self) -> Mapping[str, QueryCounts]:
-        """Numbers of queries, of queries without a value, and of settled queries, by metric."""
-
-    @property
-    def run_means(self) -> RunMeans:
-        """Mean of each run by metric if the result is a mean of several runs; otherwise empty."""
-
-
-def is_result(values: Any) -> TypeGuard[QueryResult]:
-    """Whether `values` is a result rather than an array; only its class is inspected."""
-    return hasattr(type(values), "label_fingerprints")
-
-
 def refuse_values(results: Mapping[str, Any], function_name: str) -> None:
     """Refuse values of a function that needs results."""
     for name, result in results.items():
-        if not is_result(result):
+        if not isinstance(result, Evaluation):
             raise TypeError(
                 f"{function_name} takes results of evaluate. Wrap values computed elsewhere: "
                 f"Evaluation.from_values(qid, {{'ndcg@10': values}}). Got {type(result).__name__} for {echo(name)}."
@@ -293,8 +221,8 @@ def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(result: Any) -> Any:
-    several = isinstance(result, (list, tuple)) and any(map(is_result, result))
-    return type(next(filter(is_result, result))).of_runs(result) if several else result
+    several = isinstance(result, (list, tuple)) and any(isinstance(one, Evaluation) for one in result)
+    return Evaluation.of_runs(result) if several else result
 
 
 def _nothing(read: list[SystemValues]) -> Nothing | None:
@@ -396,7 +324,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
 
 
 def _values_of(result: Any, name: str, metric: str | None, function_name: str) -> SystemValues:
-    if is_result(result):
+    if isinstance(result, Evaluation):
         return _of_result(result, name, metric, function_name)
     if metric is not None:
         raise TypeError(
@@ -406,7 +334,7 @@ def _values_of(result: Any, name: str, metric: str | None, function_name: str) -
     return SystemValues(values, named_queries(result), None, None, True)
 
 
-def _of_result(result: QueryResult, name: str, metric: str | None, function_name: str) -> SystemValues:
+def _of_result(result: Evaluation, name: str, metric: str | None, function_name: str) -> SystemValues:
     known = ", ".join(result.per_query)
     if metric is None and len(result.per_query) > 1:
         raise ValueError(

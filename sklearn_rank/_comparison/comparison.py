@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,19 +119,8 @@ PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", P_COR
 """Printed columns; in a terminal, the interval is a single column, and each metric has a block."""
 
 
-class ComparisonParts(Protocol):
-    """Private parts of a comparison that its page reads."""
-
-    @property
-    def _untested(self) -> dict[str, str]:
-        """Why the models are not tested, by metric."""
-
-    def _heading(self, tests: PairedTest | None) -> Parts:
-        """The verdict by the first metric, in parts that a page shows in colors."""
-
-
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Evaluation], ComparisonParts):
+class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Evaluation]):
     """Models on the same queries, returned by `RankingEvaluator.compare` (with folds) or `compare_systems` (without).
 
     It is a mapping from models to their `results`, so you can pass it to each function that accepts a dict of results,

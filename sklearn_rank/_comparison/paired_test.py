@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,18 +166,8 @@ class SegmentTests:
         return replace(self, overall=self.overall[a, b], interaction=interaction, macro=replace(self.macro, rows=rows))
 
 
-class PairedTestParts(Protocol):
-    """Private parts of a test that other modules of this library read."""
-
-    _pair_rows: tuple[PairRow, ...]
-
-    @property
-    def _has_corrected_intervals(self) -> bool:
-        """Whether a printed interval is at the level of a corrected p-value."""
-
-
 @dataclass(frozen=True, repr=False, kw_only=True)
-class PairedTest(TableReport, PairedTestParts):
+class PairedTest(TableReport):
     """Tests of the differences between systems, a less b, for one pair or several, on all queries or in segments.
 
     `stats.compare`, `stats.compare_all`, `stats.compare_folds`, `Comparison.significance` and `Comparison.segments`

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -54,38 +54,6 @@ class RowsOfQueries(NamedTuple):
     document: NDArray[Any]
     grouping: Grouping
     has_ids: bool
-
-
-class EvaluationParts(Protocol):
-    """Private parts of an evaluation that other modules of this library read."""
-
-    _metric_values: Mapping[str, Any]
-    _kept_data: KeptData
-    _kept_references: References | None
-    _list_values: Mapping[str, float]
-    _more_notes: tuple[str, ...]
-
-    @property
-    def _specs(self) -> dict[str, MetricSpec]:
-        """Metrics that can be computed again."""
-
-    @property
-    def _undefined(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether a metric is not defined for each query, by metric."""
-
-    @property
-    def _remarks(self) -> tuple[str, ...]:
-        """What the data show that the values do not."""
-
-    @property
-    def _cut_at(self) -> int | None:
-        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
-
-    def _of_queries(self, rows: Any, metrics: Collection[str]) -> Any:
-        """The result of the queries at some positions, with what is known of their data."""
-
-    def _skewed(self) -> list[str]:
-        """Metrics whose interval may not keep its level."""
 
 
 def with_counts(result: E, **counts: Any) -> E:

@@ -31,7 +31,7 @@ from sklearn_rank._evaluation.intervals import (
     note_of_intervals,
     note_of_rates,
 )
-from sklearn_rank._evaluation.kept_data import DataCounts, EvaluationParts, KeptData, RankedData, counts_of_rows
+from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays, EvaluationParts):
+class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
     """Values of metrics by query, returned by `evaluate`.
 
     Attributes

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._comparison.align import is_result
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 
 STR = Constraint("a str", lambda v: isinstance(v, str), "")
 STR_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
-RESULT = Constraint("a result: of evaluate(...), or one of compare_systems(...), such as report['new']", is_result, "")
+RESULT_RULE = "a result: of evaluate(...), or one of compare_systems(...), such as report['new']"
+RESULT = Constraint(RESULT_RULE, lambda v: isinstance(v, Evaluation), "")
 METHOD_RULES = {
     "show_points": Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "name": STR_OR_NONE,

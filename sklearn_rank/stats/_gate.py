@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._comparison.align import Aligned, QueryResult, align, joined_runs, refuse_values
+from sklearn_rank._comparison.align import Aligned, align, joined_runs, refuse_values
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import judged_note
 from sklearn_rank._data.look import findings_in, report
@@ -28,6 +28,7 @@ from sklearn_rank._estimates.noninferiority import (
 )
 from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, ratio, sample_of
 from sklearn_rank._estimates.significance import ComparisonOptions, t_pvalue
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.notation import display_name
@@ -187,7 +188,7 @@ class ComparedLists(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-def compared_lists(results: Mapping[str, QueryResult]) -> ComparedLists:
+def compared_lists(results: Mapping[str, Evaluation]) -> ComparedLists:
     """Compare the ranked lists of both systems by query; a query that only one system has counts as different."""
     prints = {name: result.ranking_fingerprints for name, result in results.items()}
     if unknown := [name for name, sums in prints.items() if sums is None]:
@@ -240,7 +241,7 @@ class GateResult(TableReport, HasPage):
     largest_loss: dict[str, float]
     _pairs: dict[str, PairedQueries]
     _lists: ComparedLists
-    _results: tuple[QueryResult, QueryResult]
+    _results: tuple[Evaluation, Evaluation]
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:

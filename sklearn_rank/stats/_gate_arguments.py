@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._comparison.align import QueryResult
 from sklearn_rank._estimates.samples import EQUAL_WITHIN
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._utils.constraints import Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
@@ -25,7 +25,7 @@ LARGEST_LOSS = (
 )
 
 
-def margins_of(margin: Any, results: Mapping[str, QueryResult]) -> dict[str, Any]:
+def margins_of(margin: Any, results: Mapping[str, Evaluation]) -> dict[str, Any]:
     """Margin of each metric that counts, all of them metrics of both results."""
     new, old = (result.per_query for result in results.values())
     if not isinstance(margin, Mapping):

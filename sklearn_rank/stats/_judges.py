@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_rank._comparison.align import Aligned, QueryResult, align, read_values, refuse_values
+from sklearn_rank._comparison.align import Aligned, align, read_values, refuse_values
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import shares_of_judges
 from sklearn_rank._data.look import look
@@ -19,6 +19,7 @@ from sklearn_rank._estimates.intervals import Interval, t_interval
 from sklearn_rank._estimates.proportions import are_successes, normal_quantile, wilson
 from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean, sample_of
 from sklearn_rank._estimates.significance import ComparisonOptions, student, t_pvalue
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
@@ -144,7 +145,7 @@ def _with_ends(values: JudgedValues, center: float, standard_error: float, level
 
 
 def judged_values(
-    human: Aligned, model: Aligned, given: tuple[QueryResult, QueryResult], systems: Mapping[str, str], function: str
+    human: Aligned, model: Aligned, given: tuple[Evaluation, Evaluation], systems: Mapping[str, str], function: str
 ) -> JudgedValues:
     """Values of people and of the model, by query.
 
@@ -226,7 +227,7 @@ def _checked(results: Mapping[str, Any], function: str) -> None:
     look(STATISTICS, models=(results,))
     refuse_values(results, function)
     for name, result in results.items():
-        if getattr(result, "weight", None) is not None or result.clusters is not None:
+        if result.weight is not None or result.clusters is not None:
             what = "sample_weight" if result.clusters is None else "clusters"
             raise ValueError(
                 f"{function} takes independent queries that count once each. Got {what} in {name}: evaluate without "
@@ -257,7 +258,7 @@ def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
     return False
 
 
-def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
+def _warn_of_the_same_judge(given: tuple[Evaluation, Evaluation]) -> None:
     """Warn if the model's labels equal people's on all queries that both judged."""
     sums = [result.label_fingerprints for result in given]
     if sums[0] is None or sums[1] is None:
