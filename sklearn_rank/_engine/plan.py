@@ -36,7 +36,6 @@ from sklearn_rank._engine.primitives import (
     Call,
     Scratch,
 )  # fmt: skip
-from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES, RankingKey, least_grade, rank_block
@@ -68,7 +67,7 @@ class Axis(Enum):
 class CurveRequest(NamedTuple):
     """A metric at some cutoffs, and the keywords of its formula."""
 
-    spec: MetricRequest
+    spec: Any
     cutoffs: Index
     keywords: Mapping[str, Any]
 

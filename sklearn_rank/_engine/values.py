@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.kernels.plan import divide
-from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
 from sklearn_rank._utils.typing import Array, Index
@@ -55,7 +54,7 @@ class PerQuery:
 
     Attributes
     ----------
-    spec : MetricRequest
+    spec : MetricSpec
         The metric with its keywords.
     cutoffs : ndarray of shape (n_cutoffs,)
         Points of the curve, ascending.
@@ -66,20 +65,20 @@ class PerQuery:
         Whether the metric is not defined for a query: mostly, where the denominator is 0.
     """
 
-    spec: MetricRequest
+    spec: Any
     cutoffs: Index
     numerator: Array
     denominator: Array
     undefined: NDArray[np.bool_]
 
     @classmethod
-    def of_curve(cls, spec: MetricRequest, cutoffs: Index, values: Array, undefined: NDArray[np.bool_]) -> PerQuery:
+    def of_curve(cls, spec: Any, cutoffs: Index, values: Array, undefined: NDArray[np.bool_]) -> PerQuery:
         """Values that are written to arrays, of a curve that may have more cutoffs than the metric that asks for it."""
         denominator = np.empty_like(values) if spec["average"] == "micro" else _ones(*values.shape)
         return cls(spec, cutoffs, values, denominator, undefined)
 
     @classmethod
-    def empty(cls, spec: MetricRequest, n_queries: int) -> PerQuery:
+    def empty(cls, spec: Any, n_queries: int) -> PerQuery:
         """Arrays that the values of a metric are to be written to."""
         return cls.of_curve(spec, spec.cutoffs, *arrays_of_values(n_queries, [len(spec.cutoffs)])[0])
 
@@ -87,7 +86,8 @@ class PerQuery:
         """Compute the queries from `first` up to `last`, and write them to the arrays."""
         write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
         for points, ranked in self._ranked_at(ranking):
-            write((slice(first, last), points), *self.spec.metric.ratio(ranked, keywords), self._needed(ranked))
+            numerator, denominator = self.spec.metric.ratio(ranked, keywords)
+            write((slice(first, last), points), numerator, denominator, self._needed(ranked))
 
     def put(self, first: int, last: int, part: PerQuery) -> None:
         """Write the queries from `first` up to `last`, computed on their own."""
@@ -140,7 +140,7 @@ class PerQuery:
         for i, cutoff in enumerate(self.cutoffs.tolist()):
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
 
-    def at(self, spec: MetricRequest) -> PerQuery:
+    def at(self, spec: Any) -> PerQuery:
         """Values of one of the metrics on this curve."""
         if self.cutoffs is spec.cutoffs:
             return self
@@ -236,7 +236,7 @@ class PartialSums:
     denominator: Array
     counted: Array
 
-    def average(self, spec: MetricRequest) -> Array:
+    def average(self, spec: Any) -> Array:
         """Mean of the metric; warns if it is undefined.
 
         Raises

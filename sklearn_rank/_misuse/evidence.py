@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Grouping
-from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import BYTE, Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
-Metrics = Mapping[str, MetricRequest]
+Metrics = Mapping[str, Any]
 Compute = Callable[[Queries, Sequence[Any]], list[PerQuery]]
 
 ALL_KINDS = "labels ids qid scores retrieved arguments names"
@@ -333,19 +332,19 @@ def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str],
     return frozenset(candidates), n_high
 
 
-def reads_order(metric: MetricRequest) -> bool:
+def reads_order(metric: Any) -> bool:
     """Whether a metric reads only the order of documents."""
     entry: Any = metric.metric
     return not (entry.pointwise or entry.reads_scores or entry.subtopics)
 
 
-def all_on_one_side(queries: Queries, metric: MetricRequest) -> bool:
+def all_on_one_side(queries: Queries, metric: Any) -> bool:
     """Whether all documents are relevant, or no document is, for a metric that reads relevance."""
     (low, high), least = label_range(queries), metric["min_relevance"]
     return bool(low >= least or high < least) and reads_relevance(metric)
 
 
-def reads_relevance(metric: MetricRequest) -> bool:
+def reads_relevance(metric: Any) -> bool:
     """Whether a metric depends on `min_relevance`; tested once and stored with the metric."""
     known: dict[str, Any] = vars(metric)
     if "reads_relevance" not in known:

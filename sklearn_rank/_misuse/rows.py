@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import (
@@ -289,7 +288,7 @@ def has_missing_grade(e: Evidence) -> bool:
     return e.highest_label in HIGHEST_OF_SCALES - {100.0} and 0 < e.highest_other <= MOST_GRADES
 
 
-def reads_scale(metric: MetricRequest) -> bool:
+def reads_scale(metric: Any) -> bool:
     """Whether a metric divides gains by the gain of a `max_grade` above 1."""
     entry: Any = metric.metric
     if "max_grade" not in entry.formula_params or metric["max_grade"] <= 1:
@@ -350,7 +349,7 @@ def is_soft(e: Evidence) -> bool:
     return few_do or e.n_lists >= LEAST_QUERIES
 
 
-def is_exponential(metric: MetricRequest) -> bool:
+def is_exponential(metric: Any) -> bool:
     """Whether a metric gives a label the gain 2**label - 1."""
     entry: Any = metric.metric
     return "gain" in entry.formula_params and is_word(metric["gain"], "exp2")
@@ -389,7 +388,7 @@ def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
     return e.n_lists < LEAST_QUERIES or e.agreement.z < CLEAR
 
 
-def reads_one(metric: MetricRequest) -> bool:
+def reads_one(metric: Any) -> bool:
     """Whether a metric treats labels below 1 as not relevant."""
     return bool(metric["min_relevance"] >= 1) and reads_relevance(metric)
 
