@@ -1,6 +1,7 @@
 """How often the gate passes a system that loses exactly the margin, by exact enumeration and by simulation.
 
-Simulated cells above 0.04 are drawn again, ten times as often, from other seeds. Takes some minutes.
+Simulated cells above 0.04 are drawn again, ten times as often, from other seeds. ``--only drawn`` draws the settings,
+too: alpha, margin, losses, noise, weights or clusters, and the number of queries. Takes some minutes.
 """
 
 import argparse
@@ -10,7 +11,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses, t_quantile
+from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses
 
 ALPHA = 0.05
 SMALL, LARGE = (0.005, 0.01, 0.02), (0.05, 0.1)
@@ -22,19 +23,19 @@ AGAIN = 0.04
 # --- exactly -------------------------------------------------------------------------------------------------
 
 
-def passes(total, squares, n, margin, critical):
+def passes(total, squares, n, margin, alpha=ALPHA):
     """Whether n queries pass, by the sums of their differences and of the squares of these."""
-    return WithLosses(UnitSums(n, n, n, total, squares, total), 1.0).t(margin) >= critical
+    return WithLosses(UnitSums(n, n, n, total, squares, total), 1.0, alpha).decides(margin)
 
 
-def level_of_hits(n, margin, won):
+def level_of_hits(n, margin, won, alpha=ALPHA):
     """Exact probability that n queries pass, where shares `won` are won and `won + margin` lost."""
-    level, critical = 0.0, t_quantile(ALPHA, n)
+    level = 0.0
     for wins in range(int(stats.binom.isf(1e-9, n, won)) + 1 if won else 1):
         low, high = -1, n - wins
         while low < high:  # the most losses that pass
             losses = (low + high + 1) // 2
-            passed = passes(wins - losses, wins + losses, n, margin, critical)
+            passed = passes(wins - losses, wins + losses, n, margin, alpha)
             low, high = (losses, high) if passed else (low, losses - 1)
         level += stats.binom.pmf(wins, n, won) * stats.binom.cdf(low, n - wins, (won + margin) / (1 - won))
     return level
@@ -42,7 +43,7 @@ def level_of_hits(n, margin, won):
 
 def level_of_three_values(n, margin, n_supports, n_mixtures, seed):
     """Highest exact level of distributions on three values from -1 to 1 whose mean is -margin, all outcomes counted."""
-    rng, critical, highest = np.random.default_rng(seed), t_quantile(ALPHA, n), 0.0
+    rng, highest = np.random.default_rng(seed), 0.0
     counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
     log_ways = math.lgamma(n + 1) - np.vectorize(math.lgamma)(counts + 1.0).sum(axis=1)
     fixed = [(-1.0, 0.0, 1.0), (-1.0, 0.0, 0.1), (-1.0, -margin / 2, margin)]
@@ -51,7 +52,7 @@ def level_of_three_values(n, margin, n_supports, n_mixtures, seed):
         if not low < -margin < high:
             continue
         total, squares = (counts @ np.array(values)).tolist(), (counts @ np.array(values) ** 2).tolist()
-        passed = np.array([passes(*sums, n, margin, critical) for sums in zip(total, squares, strict=True)])
+        passed = np.array([passes(*sums, n, margin) for sums in zip(total, squares, strict=True)])
         of_middle = np.linspace(0, 1, n_mixtures)
         of_low = ((1 - of_middle) * high + of_middle * middle + margin) / (high - low)
         shares = np.stack([of_low, of_middle, 1 - of_low - of_middle], axis=1)
@@ -105,13 +106,13 @@ def weighted(sigma, draw):
     return units
 
 
-def heaviest_lose(sigma):
-    """Totals and sizes of queries with log-normal weights; only the heaviest fifth loses."""
+def heaviest_lose(sigma, heaviest=0.2):
+    """Totals and sizes of queries with log-normal weights; only the heaviest share loses."""
 
     def units(rng, shape, m):
         z = rng.normal(size=shape)
-        weight, heavy = np.exp(sigma * z), z > stats.norm.isf(0.2)
-        share = m / stats.norm.cdf(sigma - stats.norm.isf(0.2))  # of the weight is in the heaviest fifth
+        weight, heavy = np.exp(sigma * z), z > stats.norm.isf(heaviest)
+        share = m / stats.norm.cdf(sigma - stats.norm.isf(heaviest))  # of the weight is in the heaviest share
         return np.where(heavy & (rng.random(shape) < share), -weight, 0.0), weight
 
     return units
@@ -141,16 +142,53 @@ UNITS = {
 } | {"clusters lose whole": clusters_lose(1), "the largest tenth of clusters loses whole": clusters_lose(11)}
 
 
-def level(draw, n, margin, n_draws, seed):
+APART = {
+    f"weights (sigma {sigma:g}): the heaviest {share:.0%} lose": heaviest_lose(sigma, share)
+    for sigma in (0.5, 1.0)
+    for share in (0.1, 0.05, 0.02, 0.01)
+} | {f"the largest {0.8 ** (least - 1):.1%} of clusters lose whole": clusters_lose(least) for least in (15, 19, 22)}
+"""Losses that depend on weight or size: the gate promises no level."""
+
+
+def level(draw, n, margin, n_draws, seed, alpha=ALPHA):
     """Share of draws of n units that lose the margin and pass."""
-    rng, critical, found = np.random.default_rng([seed, n, int(1e4 * margin)]), t_quantile(ALPHA, n), 0
+    rng, found = np.random.default_rng([seed, n, int(1e4 * margin)]), 0
     for first in range(0, n_draws, block := max(1, 10**6 // n)):
         drawn = draw(rng, (min(block, n_draws - first), n), margin)
         total, size = drawn if isinstance(drawn, tuple) else (drawn, np.ones_like(drawn))
         parts = (size, size**2, total, total**2, size * total)
         for sums in zip(*(part.sum(axis=1).tolist() for part in parts), strict=True):
-            found += WithLosses(UnitSums(n, *sums), 1.0).t(margin) >= critical
+            found += WithLosses(UnitSums(n, *sums), 1.0, alpha).decides(margin)
     return found / n_draws
+
+
+def drawn_setting(rng):
+    """Draw a setting that loses exactly the margin: its words, and the arguments of `level`."""
+    alpha, margin = float(np.exp(rng.uniform(*np.log([0.001, 0.1])))), float(np.exp(rng.uniform(*np.log([0.005, 0.2]))))
+    n = int(np.clip(np.exp(rng.uniform(*np.log([2, 60]))) / margin, 20, 3000))
+    largest, sd = float(rng.uniform(min(1.0, 2 * margin), 1)), float(rng.choice([0, rng.uniform(0, 0.15)]))
+    smallest, noisy = float(rng.choice([largest, largest / 2])), float(rng.choice([1, 0.2]))
+    losing = float(margin / ((smallest + largest) / 2) * rng.choice([1, rng.uniform(1, 3)]))
+    losing, kind = min(losing, 0.9), str(rng.choice(["queries", "weights", "clusters"]))
+    gain = (losing * (smallest + largest) / 2 - margin) / (1 - losing)
+    sigma, mean_size = float(rng.uniform(0, 1)), float(rng.uniform(1, 8))
+
+    def draw(rng, shape, m):
+        size = np.ones(shape)
+        if kind == "weights":
+            size = np.exp(sigma * rng.normal(size=shape))
+        elif kind == "clusters":
+            size = rng.geometric(1 / mean_size, shape).astype(float)
+        noise = np.where(rng.random(shape) < noisy, rng.normal(0, sd, shape), 0.0)
+        lost = -rng.uniform(smallest, largest, shape)
+        return size * np.clip(np.where(rng.random(shape) < losing, lost, gain + noise), -1, 1), size
+
+    of_units = {"queries": "", "weights": f", sigma {sigma:.2f}", "clusters": f", mean size {mean_size:.1f}"}[kind]
+    words = (
+        f"alpha {alpha:.4f}, margin {margin:.4f}, {n} {kind}{of_units}: {losing:.2%} lose {smallest:.2f} to "
+        f"{largest:.2f}, others gain {gain:.4f}, sd {sd:.2f} on {noisy:.0%}"
+    )
+    return words, (draw, n, margin), alpha
 
 
 def highest_level(draw, margins, sizes, n_draws, seed):
@@ -191,17 +229,46 @@ def show_levels(n_draws, seed):
         print("|", " | ".join([name, *(f"{x:.4f} ({m:g}, {n})" for x, (m, n) in cells)]), "|", flush=True)
 
 
+def show_drawn(n_settings, seed):
+    """Settings drawn at random; one falls short if its 99.9 % interval (Clopper and Pearson) is above alpha."""
+    rng, short, ratios = np.random.default_rng(seed), [], []
+    for i in range(n_settings):
+        words, of_level, alpha = drawn_setting(rng)
+        n_draws = int(np.clip(10**7 / of_level[1], 4000, 40000))
+        share = level(*of_level, n_draws, seed + i, alpha)
+        passed = round(share * n_draws)
+        ratios.append(share / alpha)
+        if passed and stats.beta.ppf(0.0005, passed, n_draws - passed + 1) > alpha:
+            short.append(f"{words}: {share:.4f} of {n_draws}")
+    quarters = ", ".join(f"{x:.2f}" for x in np.quantile(ratios, [0.5, 0.9, 1]))
+    print(f"\nseed {seed}: {len(short)} of {n_settings} settings fall short of their level", flush=True)
+    print(f"level over alpha, median, 90 % and highest: {quarters}", flush=True)
+    print("\n".join(short), flush=True)
+
+
+def show_apart(n_draws, seed):
+    table("losses depend on weight or size: no level is promised", "highest level", "margin, queries")
+    for name, draw in APART.items():
+        cells = {(m, n): level(draw, n, m, n_draws, seed) for m in (0.005, 0.01, 0.02) for n in (200, 500, 1000)}
+        where = max(cells, key=cells.get)
+        print(f"| {name} | {cells[where]:.3f} | {where[0]:g}, {where[1]} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=1000, help="of each cell of levels; ten times as many above 0.04")
     parser.add_argument("--supports", type=int, default=200, help="of the exact search, for each number of queries")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=["exact", "levels"])
+    parser.add_argument("--only", choices=["exact", "levels", "drawn"])
+    parser.add_argument("--settings", type=int, default=200, help="drawn at random")
     args = parser.parse_args()
     if args.only in (None, "exact"):
         show_exact(args.supports)
     if args.only in (None, "levels"):
         show_levels(args.draws, args.seed)
+    if args.only in (None, "drawn"):
+        show_drawn(args.settings, args.seed)
+        show_apart(args.draws, args.seed)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Non-inferiority of the mean of a bounded difference: Student's t with lost queries added, and the queries it needs.
 
-A sample without losses does not show that losses do not exist. So the test adds one and a half queries that lose
-everything. Student's t of the extended sample then keeps its level even for rare losses; ``docs/decide/measured.md``
-has measured levels.
+A sample without losses does not show that losses do not exist. So the test adds queries that lose everything, one and
+a half at alpha = 0.05. Student's t of the extended sample then keeps its level even for rare losses;
+``docs/decide/measured.md`` has measured levels.
 """
 
 from __future__ import annotations
@@ -13,13 +13,29 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from sklearn_rank._estimates.power import MOST_QUERIES
 from sklearn_rank._estimates.samples import RatioOfSums, Sample, ratio
 
 N_LOST = 1.5
-"""Number of added queries that lose everything: with 1.2 the largest exact level is 0.0548, with 1.5 it is 0.0488."""
+"""Number of added queries that lose everything at alpha = 0.05: with 1.2 the largest exact level is 0.0548."""
+
+LEAST_LOST = 1.0
+"""Smallest number of added queries that lose everything, at an alpha above 0.13."""
+
+LEAST_PVALUE = 1e-300
+"""Smaller p-values are this one."""
+
+
+def n_lost(alpha: float) -> float:
+    """Number of added queries that lose everything: the exact level of rare losses is then at most 1.01 alpha.
+
+    It grows with the squared normal quantile, the second term of the expansion of Cornish and Fisher (Revue de
+    l'Institut International de Statistique 5, 1938).
+    """
+    z = max(0.0, float(-special.ndtri(alpha)))
+    return max(LEAST_LOST, N_LOST + (z**2 - float(special.ndtri(0.05)) ** 2) / 3)
 
 
 @dataclass(frozen=True)
@@ -82,7 +98,7 @@ class UnitSums:
 
 @dataclass(frozen=True)
 class WithLosses:
-    """Student's t of units and of `N_LOST` queries that lose `largest_loss` each.
+    """Student's t of units and of queries that lose `largest_loss` each, as many as the level `alpha` needs.
 
     A lost query has the size sum of s^2 / sum of s, which is 1 for queries of equal weight. Its total is -largest_loss
     times its size. Mean and linearized standard error are of all, with n degrees of freedom for n units.
@@ -90,19 +106,25 @@ class WithLosses:
 
     sums: UnitSums
     largest_loss: float
+    alpha: float
+
+    @property
+    def n_lost(self) -> float:
+        """Number of added queries."""
+        return n_lost(self.alpha)
 
     @property
     def mean(self) -> float:
         """Mean gain of the extended sample."""
-        return (self.sums.total - N_LOST * self._lost_size * self.largest_loss) / self._size
+        return (self.sums.total - self.n_lost * self._lost_size * self.largest_loss) / self._size
 
     @property
     def standard_error(self) -> float:
         """Standard error of the mean gain of the extended sample."""
         sums, mean = self.sums, self.mean
         squares = sums.total_squares - 2 * mean * sums.products + mean**2 * sums.size_squares
-        squares += N_LOST * (self._lost_size * (self.largest_loss + mean)) ** 2
-        return math.sqrt(max(squares, 0.0) * (1 + N_LOST / sums.n)) / self._size
+        squares += self.n_lost * (self._lost_size * (self.largest_loss + mean)) ** 2
+        return math.sqrt(max(squares, 0.0) * (1 + self.n_lost / sums.n)) / self._size
 
     @property
     def _lost_size(self) -> float:
@@ -110,24 +132,42 @@ class WithLosses:
 
     @property
     def _size(self) -> float:
-        return self.sums.size + N_LOST * self._lost_size
+        return self.sums.size + self.n_lost * self._lost_size
 
     def t(self, margin: float) -> float:
         """Statistic of the hypothesis that the mean gain is -margin or less."""
         return ratio(self.mean + margin, self.standard_error)
 
-    def pvalue(self, margin: float) -> float:
-        """P-value of the hypothesis that the mean gain is -margin or less."""
-        return float(stats.t.sf(self.t(margin), self.sums.n))
+    def decides(self, margin: float) -> bool:
+        """Whether the mean gain is above -margin at the level `alpha`."""
+        return self.t(margin) > t_quantile(self.alpha, self.sums.n)
 
-    def low(self, alpha: float) -> float:
+    def pvalue(self, margin: float) -> float:
+        """P-value of the hypothesis that the mean gain is -margin or less: the level at which the bound is -margin."""
+
+        def tail(alpha: float) -> float:
+            return float(special.stdtr(self.sums.n, -replace(self, alpha=alpha).t(margin)))
+
+        # The number of added queries falls in alpha, down to LEAST_LOST, so the tail does, too.
+        most = tail(0.5)
+        if n_lost(most) == LEAST_LOST:
+            return most
+        if tail(LEAST_PVALUE) <= LEAST_PVALUE:
+            return LEAST_PVALUE
+        return math.exp(
+            optimize.brentq(
+                lambda log: tail(math.exp(log)) - math.exp(log), math.log(LEAST_PVALUE), 0.0, xtol=1e-12, rtol=1e-14
+            )
+        )
+
+    def low(self) -> float:
         """Lower bound of the mean gain, of level 1 - alpha: a margin above its negative has p-value < alpha."""
-        return self.mean - t_quantile(alpha, self.sums.n) * self.standard_error
+        return self.mean - t_quantile(self.alpha, self.sums.n) * self.standard_error
 
 
 def t_quantile(alpha: float, df: float) -> float:
     """Value that Student's t exceeds with probability alpha."""
-    return float(stats.t.isf(alpha, df))
+    return float(-special.stdtrit(df, alpha))
 
 
 def smallest_margin(sums: UnitSums, largest_loss: float, alpha: float) -> float:
@@ -135,7 +175,7 @@ def smallest_margin(sums: UnitSums, largest_loss: float, alpha: float) -> float:
 
     Infinite if it is not below the largest loss, which no mean exceeds.
     """
-    margin = -WithLosses(sums.without_difference, largest_loss).low(alpha)
+    margin = -WithLosses(sums.without_difference, largest_loss, alpha).low()
     return margin if margin < largest_loss else math.inf
 
 
@@ -174,17 +214,20 @@ class Aim:
             return 0.0
 
         def beyond(mean: float) -> float:
-            return WithLosses(sums.with_mean(mean), self.largest_loss).t(self.margin) - critical
+            return self._with_losses(sums.with_mean(mean)).t(self.margin) - critical
 
         critical = t_quantile(self.alpha, sums.n)
         needed = optimize.brentq(beyond, -self.margin, highest, xtol=1e-9 * self.largest_loss)
-        return float(stats.norm.cdf((sums.mean - needed) / sd))
+        return float(special.ndtr((sums.mean - needed) / sd))
 
     def _of(self, n: int) -> UnitSums:
         return self.sums.times(n / self.n_queries)
 
     def _decides(self, sums: UnitSums) -> bool:
-        return WithLosses(sums, self.largest_loss).t(self.margin) > t_quantile(self.alpha, sums.n)
+        return self._with_losses(sums).decides(self.margin)
+
+    def _with_losses(self, sums: UnitSums) -> WithLosses:
+        return WithLosses(sums, self.largest_loss, self.alpha)
 
 
 def n_for_all(aims: Sequence[Aim], chance: float) -> float:

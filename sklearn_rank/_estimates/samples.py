@@ -356,17 +356,25 @@ def has_no_spread(sample: Paired | Unpaired) -> bool:
 def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
     """Whether a t interval may not keep its level, because units are too few for the skew of values or weights.
 
-    Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). Weights: an effective
-    sample size (L. Kish: Survey sampling, 1965) below 20 and below nine tenths of the units. A sample without spread is
-    not skewed.
+    Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). A sample without spread
+    is not skewed.
     """
     if not sample.standard_error > 0:
         return False
-    if isinstance(of_units := sample.sample if isinstance(sample, Paired) else sample, RatioOfSums):
-        n_effective = of_units.weight**2 / float((of_units.size**2).sum())
-        if n_effective < min(FEW_UNITS, 0.9 * of_units.n):
-            return True
+    if is_concentrated(sample):
+        return True
     deviations = sample.deviations
     u = deviations / np.abs(deviations).max()
     squares = u * u
     return abs(float((squares * u).sum())) > 0.2 * float(squares.sum()) ** 1.5
+
+
+def is_concentrated(sample: Sample | Paired | Unpaired) -> bool:
+    """Whether few units hold most of the weight.
+
+    The effective sample size (L. Kish: Survey sampling, 1965) is below 20 and below nine tenths of the units.
+    """
+    of_units = sample.sample if isinstance(sample, Paired) else sample
+    if not isinstance(of_units, RatioOfSums):
+        return False
+    return of_units.weight**2 / float((of_units.size**2).sum()) < min(FEW_UNITS, 0.9 * of_units.n)

@@ -98,6 +98,11 @@ def given_metrics(
     metrics = {}
     for name, column in values.items():
         of_queries, kind = check_column(f"values of {echo(name)}", column, ids), (average or {}).get(name, "macro")
+        if (infinite := np.isinf(of_queries)).any():
+            raise ValueError(
+                f"values of {echo(name)} must be finite, or nan where a query has no value. Got "
+                f"{of_queries[infinite][0]:g} for query {echo(ids[infinite].tolist()[0])}."
+            )
         missing = (undefined or {}).get(name, np.isnan(of_queries))
         direction = (greater_is_better or {}).get(name)
         refuse_sign(name, direction is None or bool(direction))

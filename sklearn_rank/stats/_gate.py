@@ -14,9 +14,10 @@ from sklearn_rank._comparison.align import Aligned, align, joined_runs, refuse_v
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import judged_note
 from sklearn_rank._data.look import findings_in, report
-from sklearn_rank._data.nothing import nothing_in_words
+from sklearn_rank._data.nothing import Nothing, nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.intervals import skew_note
 from sklearn_rank._estimates.noninferiority import (
     Aim,
     UnitSums,
@@ -26,13 +27,22 @@ from sklearn_rank._estimates.noninferiority import (
     smallest_margin,
     t_quantile,
 )
-from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, ratio, sample_of
+from sklearn_rank._estimates.samples import (
+    EQUAL_WITHIN,
+    Paired,
+    Sample,
+    exact_mean,
+    is_concentrated,
+    ratio,
+    sample_of,
+)
 from sklearn_rank._estimates.significance import ComparisonOptions, t_pvalue
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.choices import QueryCounts, choices_in_words
+from sklearn_rank._metric.choices import QueryCounts, choices_in_words, metric_of_meaning
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.run_means import RunMeans, between_runs
+from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
 from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
 from sklearn_rank._report.has_page import HasPage
@@ -50,6 +60,9 @@ NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided",
 
 CHANCE = 0.8
 """Probability that the number of queries in the note of an undecided gate decides."""
+
+IF_NO_OTHERS_GAIN = "if no query gains more than those seen"
+"""Assumption of the decision "worse"."""
 
 N_SHOWN = 5
 """Queries that are printed for each metric: those that lost most."""
@@ -154,10 +167,10 @@ def margin_test(
     Without a margin, test only for a loss, against 0.
     """
     mean, standard_error, df = pair.mean_gain, pair.sample.standard_error, pair.sample.df
-    lowest = WithLosses(pair.sums, largest_loss)
-    # The other side adds queries that win the largest difference seen, or the largest loss if all differences are 0.
-    highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss)
     level = alpha / n_metrics
+    lowest = WithLosses(pair.sums, largest_loss, alpha)
+    # The other side adds queries that win the largest difference seen, or the largest loss if all differences are 0.
+    highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss, level)
     loses = t_pvalue(ratio(above_margin(pair, margin or 0.0), standard_error), df, "less")
     is_worse = max(loses, highest.pvalue(-(margin or 0.0)))
     pvalue = is_worse if margin is None else lowest.pvalue(margin)
@@ -166,8 +179,8 @@ def margin_test(
         decision = IS_WORSE
     elif margin is not None and pvalue <= alpha:
         decision = NO_WORSE
-    high = max(mean + t_quantile(level, df) * standard_error, -highest.low(level))
-    bounds = max(lowest.low(alpha), -largest_loss), high if pair.span is None else min(high, pair.span)
+    high = max(mean + t_quantile(level, df) * standard_error, -highest.low())
+    bounds = max(lowest.low(), -largest_loss), high if pair.span is None else min(high, pair.span)
     low, high = sorted(map(pair.new_less_old, bounds))
     return MarginTest(low, high, pvalue, decision)
 
@@ -223,8 +236,8 @@ class GateResult(TableReport, HasPage):
     pvalue : dict of str to float
         P-value of the hypothesis that new loses the margin or more; without a margin, that it does not lose.
     n_needed : int or None
-        Number of queries that would decide with a probability of at least 0.8 if their differences are like these. None
-        if the gate has decided, or if no number of queries would decide.
+        Number of queries that would decide with a probability of about 0.8 if their differences are like these, and
+        0.71 to 0.79 if losses are rare. None if the gate has decided, or if no number of queries would decide.
     n_least : dict of str to int
         Smallest number of queries that can show the margin if no query differs. Empty without a margin.
     smallest_margin : dict of str to float
@@ -284,7 +297,7 @@ class GateResult(TableReport, HasPage):
         decision, alpha = self.decision, self.alpha
         nothing = [pair.nothing for pair in self._pairs.values() if pair.nothing]
         if nothing and decision == UNDECIDED:
-            return f"Undecided: {nothing[0]}"
+            return f"Not decided: {nothing[0]}"
         if self._lists.n_changed == 0:
             head = "No worse" if decision == NO_WORSE else "No loss is shown"
             n_queries = max(len(pair.qid) for pair in self._pairs.values())
@@ -300,19 +313,34 @@ class GateResult(TableReport, HasPage):
             losing = ", ".join(name for name, of_metric in self.decisions.items() if of_metric == IS_WORSE)
             more = "" if self.margin is None else " more than the margin"
             return f"Worse: new loses{more} in {losing}, alpha={alpha:g}"
-        undecided = {name: n for name, n in self.n_least.items() if self.decisions[name] == UNDECIDED}
-        if too_few := [name for name, n in undecided.items() if len(self._pairs[name].qid) < n]:
-            return f"Undecided: {self._needs(max(too_few, key=undecided.__getitem__))}"
-        return f"Undecided: new may or may not lose more than the margin, alpha={alpha:g}"
+        return f"Not decided: {self._needs()}"
 
-    def _needs(self, metric: str) -> str:
-        """Number of queries that a metric needs, and the smallest margin that these queries can show."""
+    def _needs(self) -> str:
+        """Number of queries that would decide, and the margin that these queries cannot show."""
+        needed, said = self.n_needed, "no number of queries would decide if differences stay like these."
+        if needed is not None:
+            word = "worse" if self._behind else "no worse"
+            said = (
+                f"with differences like these about {needed} queries are needed (they would show that new is {word})."
+            )
+        too_few = {
+            name: n for name, n in self.n_least.items()
+            if self.decisions[name] == UNDECIDED and len(self._pairs[name].qid) < n
+        }  # fmt: skip
+        if not too_few:
+            return said
+        metric = max(too_few, key=too_few.__getitem__)
         where, smallest = f" in {metric}" if len(self._pairs) > 1 else "", self.smallest_margin[metric]
-        can = f"; {rounded_up(smallest)} can be shown" if math.isfinite(smallest) else ""
+        can = f"only {rounded_up(smallest)}" if math.isfinite(smallest) else "no margin"
         return (
-            f"{len(self._pairs[metric].qid)} queries cannot show a margin of {self._margin(metric):g}{where}: "
-            f"{self.n_least[metric]} are the least if nothing differs{can}."
+            f"{said} Even if no query differed, {len(self._pairs[metric].qid)} could show {can}{where}; "
+            f"{self._margin(metric):g} needs {too_few[metric]}."
         )
+
+    @property
+    def _behind(self) -> list[str]:
+        """Metrics whose mean loss is above the margin."""
+        return [name for name, margin in (self.margin or {}).items() if above_margin(self._pairs[name], margin) < 0]
 
     def _no_loss_shown(self) -> str:
         """Sentence if no loss is shown: the differences, and the losses that are not ruled out."""
@@ -355,14 +383,14 @@ class GateResult(TableReport, HasPage):
 
     @cached_property
     def n_needed(self) -> int | None:
-        """Number of queries that would decide with a probability of at least 0.8 if their differences are like these.
+        """Number of queries that would decide with a probability of about 0.8 if their differences are like these.
 
         All metrics must pass on these queries, including those that pass here.
         """
         if self.decision != UNDECIDED or any(pair.nothing for pair in self._pairs.values()):
             return None
         aims = self._aims
-        if behind := [name for name, aim in aims.items() if above_margin(self._pairs[name], aim.margin) < 0]:
+        if behind := self._behind:
             level = self.alpha / len(self._pairs)
             seen = {name: self._pairs[name].largest_difference for name in behind}
             n = n_for_some(
@@ -471,32 +499,32 @@ class GateResult(TableReport, HasPage):
             levels += f" on the side of a loss, at {other:.4g} % on the other" if len(pairs) > 1 else ""
             notes = [
                 f"The difference is new less old; low and high are its one-sided bounds, at {levels}. Worse: new loses "
-                "by both bounds of some metric."
+                f"by both bounds of some metric, {IF_NO_OTHERS_GAIN}."
             ]
         else:
             notes = [
                 f"The difference is new less old; low and high are its one-sided bounds. No worse: every metric passes "
                 f"its {PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at "
-                f"{other:.4g} %, is beyond the margin."
+                f"{other:.4g} %, is beyond the margin, {IF_NO_OTHERS_GAIN}."
             ]
         nothing = [pair.nothing for pair in pairs.values() if pair.nothing]
         notes += [text for text in nothing if text not in self.verdict]
-        if self.decision == UNDECIDED and not nothing:
-            needed = self.n_needed
+        if self.n_needed is not None:
             notes.append(
-                "No number of queries would decide if differences stay like these."
-                if needed is None
-                else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay like "
-                "these."
+                f"The number of needed queries decides with a chance of about {CHANCE:g}, less for rare losses."
             )
         notes += [*self._notes_on_lists(), *self._assumptions()]
         if errors := [name for name, pair in pairs.items() if not pair.greater_is_better]:
             notes.append(f"Lower is better in {', '.join(errors)}.")
         first = next(iter(pairs.values()))
         if first.n_clusters is not None:
-            notes.append(f"Queries come in {first.n_clusters} clusters.")
+            notes.append(
+                f"Queries come in {first.n_clusters} clusters; the level holds if losses do not depend on size."
+            )
         if first.weight is not None:
-            notes.append("Means are weighted.")
+            notes.append("Means are weighted; the level holds if losses do not depend on weight.")
+        if concentrated := [name for name, pair in pairs.items() if is_concentrated(pair.sample)]:
+            notes.append(skew_note(concentrated))
         if unknown := [name for name, pair in pairs.items() if not pair.knows_settled]:
             notes.append(f"Which queries no ranking changes is not known for {', '.join(unknown)}: all queries count.")
         for name, pair in pairs.items():
@@ -687,8 +715,9 @@ def no_worse(
     Notes
     -----
     Few queries without a loss do not show that losses do not exist: if 1 query in 100 loses everything, 50 queries show
-    no loss with probability 0.61. So the test adds c = 1.5 queries that lose everything. Let d be the gains of n
-    queries, new - old, or old - new if lower is better, and B the largest loss of a query:
+    no loss with probability 0.61. So the test adds c queries that lose everything: c = max(1, 1.5 + (z^2 - 2.706) / 3)
+    with the normal quantile z of 1 - alpha, which is 1.5 at 0.05 and 2.4 at 0.01. Let d be the gains of n queries, new
+    - old, or old - new if lower is better, and B the largest loss of a query:
 
     - mean = (sum d - c B) / (n + c), variance = (sum d^2 + c B^2) / (n + c) - mean^2, standard error s =
       sqrt(variance / n).
@@ -696,11 +725,13 @@ def no_worse(
       distribution for n degrees of freedom. Every metric must pass, so no correction is needed (intersection-union
       test: R. L. Berger: Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 1982).
     - *worse*: for **some** of the k metrics, the plain t test finds a loss above the margin at alpha / k (Bonferroni),
-      and so does the same bound on the other side, where B is the largest observed difference.
+      and so does the same bound on the other side, where B is the largest observed difference. This assumes that no
+      query gains more than those seen.
     - *undecided*: all other results, and if no query can tell the systems apart by some metric. Without a margin, the
       test of *worse* uses a margin of 0, and all other results are *no loss shown*.
 
-    With weights or clusters, d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s.
+    The p-value is the alpha at which the bound meets the margin. With weights or clusters, d are sums over units of
+    sizes s, and an added unit has the size sum s^2 / sum s; the level holds if losses do not depend on size or weight.
     ``docs/decide/measured.md`` shows how often a system that loses the margin passes; no proof covers every
     distribution. The tests compare the bound with N. Gaffke: Three test statistics for a nonparametric one-sided
     hypothesis on the mean of a nonnegative variable. Mathematical Methods of Statistics 14, 2005.
@@ -718,12 +749,12 @@ def no_worse(
     >>> gate.decision, round(gate.low["mrr"], 3), bool(gate)
     ('undecided', -0.749, False)
     >>> gate
-    Undecided: 4 queries cannot show a margin of 0.1: 35 are the least if nothing differs; 0.75
-    can be shown.
+    Not decided: with differences like these about 36 queries are needed (they would show that
+    new is no worse). Even if no query differed, 4 could show only 0.75; 0.1 needs 35.
     The difference is new less old; low and high are its one-sided bounds. No worse: every
     metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
     metric, at 95 %, is beyond the margin.
-    About 36 queries would decide, with a chance of 0.8, if differences stay like these.
+    The number of needed queries decides with a chance of about 0.8, less for rare losses.
     Which queries no ranking changes is not known for mrr: all queries count.
     metric   queries      old      new   difference       low     high   no worse if   decision
     mrr            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
@@ -748,10 +779,11 @@ def no_worse(
     aligned = {
         metric: align(results, metric, options, "no_worse", clusters, settled_as=settled_as) for metric in margins
     }
-    for one in findings_in(evidence=({metric: of_metric.nothing for metric, of_metric in aligned.items()},)):
+    nothing = {metric: _nothing(metric, of_metric) for metric, of_metric in aligned.items()}
+    for one in findings_in(evidence=(nothing,)):
         raise ValueError(one.message)
     report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
-    pairs = {metric: _paired(metric, of_metric) for metric, of_metric in aligned.items()}
+    pairs = {metric: _paired(metric, of_metric, nothing[metric]) for metric, of_metric in aligned.items()}
     losses = largest_losses(largest_loss, pairs)
     given = None if margin is None else checked_margins(margins, [*pairs])
     for metric, value in (given or {}).items():
@@ -773,14 +805,28 @@ def no_worse(
 # --- values of both systems on the same queries ------------------------------------------------------------------
 
 
-def _paired(metric: str, aligned: Aligned) -> PairedQueries:
+def _nothing(metric: str, aligned: Aligned) -> Nothing | None:
+    """Reason why no query can tell the systems apart: also zeros of your own metric, if higher is better."""
+    meaning = aligned.meaning or ""
+    is_own = metric_of_meaning(meaning) is None and not is_adjusted(meaning)
+    if (
+        aligned.nothing is None
+        and is_own
+        and aligned.greater_is_better
+        and bounds_of(metric, meaning)[0] in (0, -math.inf)
+    ):
+        return None if any(values.any() for values in aligned.values) else Nothing(True, False, 2)
+    return aligned.nothing
+
+
+def _paired(metric: str, aligned: Aligned, nothing: Nothing | None) -> PairedQueries:
     """Values of one metric, matched by query."""
     assert aligned.qid is not None
     (new, old), meaning = aligned.values, aligned.meaning or ""
     return PairedQueries(
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
         aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old), aligned.counts,
-        "" if aligned.nothing is None else nothing_in_words([metric], aligned.nothing), aligned.run_means,
+        "" if nothing is None else nothing_in_words([metric], nothing), aligned.run_means,
         aligned.settled is not None or not may_be_settled(metric, meaning),
     )  # fmt: skip
 

@@ -66,8 +66,8 @@ UNSURE = ("qrels", "unsure", "--baseline", "old", "--margin", "0.02")
         (("qrels", "bad", "--baseline", "old", "--margin", "0.02"), 3, "Worse: "),
         (SAME[:-2], 0, "No loss is shown on 60 queries: "),
         (("qrels", "bad", "--baseline", "old"), 3, "Worse: "),
-        (UNSURE, 4, "Undecided: "),
-        ((*UNSURE, "--undecided", "pass"), 0, "Undecided: "),
+        (UNSURE, 4, "Not decided: "),
+        ((*UNSURE, "--undecided", "pass"), 0, "Not decided: "),
         (("qrels", "same", "--baseline", "nothing", "--margin", "0.02"), 2, ""),
     ],
 )

@@ -76,6 +76,7 @@ def test_without_counts(tmp_path):
         ({"means": {"mrr": math.nan}}, ValueError, "must equal the mean of the values"),
         ({"average": {"mrr": "mean"}}, ValueError, "Got 'mean' for 'mrr'"),
         ({"average": {"mrr": "micro"}}, ValueError, "Got none for 'mrr'"),
+        ({"values": {"mrr": [0.5, -np.inf]}}, ValueError, "values of 'mrr' must be finite, or nan .* -inf for query"),
         ({"weight": [1]}, ValueError, r"weight must have one entry per query, 2. Got shape \(1,\)"),
         ({"n_documents": [1]}, ValueError, "n_documents must have one entry per query"),
         ({"undefined": {"mrr": [True]}}, ValueError, "undefined of 'mrr' must have one entry per query"),

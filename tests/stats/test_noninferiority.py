@@ -32,11 +32,14 @@ def counted(counts):
 
 def test_noninferiority_by_hand():
     """Differences 0.1, -0.1, 0 and 1.5 lost queries of -1: sum -1.5, squares 1.52, n 3, total size 4.5."""
-    found = WithLosses(sums_of([0.1, -0.1, 0.0]), 1.0)
+    found = WithLosses(sums_of([0.1, -0.1, 0.0]), 1.0, ALPHA)
     mean, error = -1.5 / 4.5, math.sqrt((1.52 / 4.5 - 1 / 9) / 3)
     assert (found.mean, found.standard_error) == pytest.approx((mean, error), rel=1e-12)
-    assert found.low(ALPHA) == pytest.approx(mean - 2.353363 * error, rel=1e-6)
-    assert found.pvalue(0.5) == pytest.approx(stats.t.sf((mean + 0.5) / error, 3))
+    assert found.low() == pytest.approx(mean - 2.353363 * error, rel=1e-6)
+    assert found.pvalue(-found.low()) == pytest.approx(ALPHA, rel=1e-9)
+    # One lost query above an alpha of 0.13: sum -1, squares 1.02, size 4.
+    error = math.sqrt((1.02 / 4 - 1 / 16) / 3)
+    assert found.pvalue(0.4) == pytest.approx(stats.t.sf((0.4 - 0.25) / error, 3))
 
 
 @pytest.mark.parametrize("with_clusters", [False, True])
@@ -52,7 +55,7 @@ def test_weights_and_clusters_by_unit(with_clusters, with_weight, rng):
     mean = np.average(total / size, weights=times * size)
     error = math.sqrt((times * (total - mean * size) ** 2).sum() * (n + 1.5) / n) / (times * size).sum()
     found = WithLosses(
-        sums_of(d, weight if with_weight else None, cluster if with_clusters else None), 0.9
+        sums_of(d, weight if with_weight else None, cluster if with_clusters else None), 0.9, ALPHA
     )  # fmt: skip
     assert (found.mean, found.standard_error, found.sums.n) == pytest.approx((mean, error, n), rel=1e-9)
 
@@ -108,7 +111,7 @@ SAMPLES = {
 @pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES)
 def test_bound_is_close_to_the_oracle(counts):
     """If the bound equals the margin, Gaffke's test has a p-value from .02 to .06."""
-    bound = WithLosses(counted(counts), 1.0).low(ALPHA)
+    bound = WithLosses(counted(counts), 1.0, ALPHA).low()
     d, count = np.array(counts, float).T
     assert 0.02 < gaffke.pvalue(d, np.ones(len(d)), count, -bound, 1.0) < 0.06
 
@@ -131,8 +134,22 @@ def test_exact_level_of_hits(n, margin, won, expected, gate_levels):
     found = gate_levels["level_of_hits"](n, margin, won)
     assert found == pytest.approx(expected, abs=2e-4)
     if not won:  # the largest number of losses that passes, by trying each
-        passes = [WithLosses(counted([(-1, k), (0, n - k)]), 1.0).pvalue(margin) <= ALPHA for k in range(n)]
+        passes = [WithLosses(counted([(-1, k), (0, n - k)]), 1.0, ALPHA).pvalue(margin) <= ALPHA for k in range(n)]
         assert found == pytest.approx(stats.binom.cdf(sum(passes) - 1, n, margin))
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.05, 0.025, 0.01, 0.001, 0.0001])
+def test_exact_level_at_other_alphas(alpha, gate_levels):
+    """With hits lost and won by enumeration, and in the limit of many queries with rare losses."""
+    cells = [(n, margin, won) for n in (50, 200, 1000) for margin in (0.01, 0.05, 0.1, 0.3) for won in (0, margin)]
+    levels = [gate_levels["level_of_hits"](*cell, alpha=alpha) for cell in cells]
+    assert 0.6 * alpha < max(levels) <= 1.1 * alpha
+    n, lost = 10**8, np.unique(np.geomspace(1, 3000, 60).astype(int)) - 1
+    tests = [WithLosses(counted([(-1, k), (0, n - k)]), 1.0, alpha) for k in lost]
+    limit = stats.poisson.cdf(lost, [-n * test.low() for test in tests])
+    assert 0.8 * alpha < limit.max() <= 1.01 * alpha
+    for test, k in zip(tests[:3], lost, strict=False):
+        assert test.pvalue(-test.low()) == pytest.approx(alpha, rel=1e-6), k
 
 
 def test_exact_level_of_three_values(gate_levels):
@@ -190,7 +207,7 @@ def test_number_that_decides_by_all_metrics(rng):
         mean, squares = d.sum(axis=2), (d**2).sum(axis=2)
         passed = [
             all(
-                WithLosses(UnitSums(n, n, n, total, square, total), 1.0).pvalue(aim.margin) <= ALPHA
+                WithLosses(UnitSums(n, n, n, total, square, total), 1.0, ALPHA).pvalue(aim.margin) <= ALPHA
                 for total, square, aim in zip(*sample, aims, strict=True)
             )
             for sample in zip(mean, squares, strict=True)
