@@ -17,6 +17,7 @@ from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryKFold
+from sklearn_rank._comparison.candidates import candidates_of
 from sklearn_rank._estimates.intervals import t_interval
 from sklearn_rank._estimates.segments import macro_mean
 from sklearn_rank.datasets import make_ranking
@@ -417,16 +418,61 @@ def corrections(n_draws, seed):
         yield {"correction": str(correction), "queries": n, "false positives": found}
 
 
+KINDS = ("equal", "one better", "several better", "ties", "rare events", "errors")
+
+
+def drawn_table(rng, kind):
+    """Values of 2 to 12 systems on 20 to 500 queries (rare events: from 200), and the true gain of each."""
+    n, m = int(np.exp(rng.uniform(*np.log([200 if kind == "rare events" else 20, 500])))), int(rng.integers(2, 13))
+    gain = np.zeros(m)
+    if kind != "equal":
+        n_better = 1 if kind in ("one better", "errors") else rng.integers(1, m + 1)
+        gain[rng.permutation(m)[:n_better]] = rng.uniform(0, 0.4)
+    latent = np.sqrt(0.6) * rng.normal(size=n) + np.sqrt(0.4) * rng.normal(size=(m, n)) + gain[:, None]
+    if kind == "rare events":
+        return (latent > norm.isf(0.03)).astype(float), gain
+    return (np.round(latent) / 10 if kind == "ties" else -latent if kind == "errors" else latent), gain
+
+
+def verdicts_of_tables(n_tables, seed, kind=None):
+    """How often drawn tables keep a best system, name a false best one or winner, and contradict themselves."""
+    names = ("tables", "kept", "wrong", "wrong of baseline", "contradicts")
+    rng, found = np.random.default_rng(seed), dict.fromkeys(names, 0)
+    for i in range(n_tables):
+        of = kind or KINDS[i % len(KINDS)]
+        values, gain = drawn_table(rng, of)
+        metric, best = "rmse" if of == "errors" else "map", np.flatnonzero(gain == gain.max())
+        results = {str(j): Evaluation.from_values(range(values.shape[1]), {metric: x}) for j, x in enumerate(values)}
+        tests = compare_all(results, baseline="0")
+        names = candidates_of(results, tests).names
+        sign = 1 if tests.greater_is_better else -1
+        shown = [(a, sign * tests[a, b].difference) for a, b in tests.pairs if tests[a, b].corrected_pvalue < LEVEL]
+        worse = {name if gained < 0 else "0" for name, gained in shown}
+        found["tables"] += 1
+        found["kept"] += str(rng.choice(best)) in names
+        found["wrong"] += len(names) == 1 and (len(best) > 1 or int(names[0]) != best[0])
+        found["wrong of baseline"] += any((gain[int(name)] - gain[0]) * gained <= 0 for name, gained in shown)
+        found["contradicts"] += bool(worse & {*names})
+    return found
+
+
+def verdicts(n_draws, seed):
+    for kind in KINDS:
+        found = verdicts_of_tables(n_draws, seed, kind)
+        yield {"kind": kind} | {name: found[name] / found["tables"] for name in found if name != "tables"}
+
+
 TABLES = {
     tests: 1000, corrections: 1000, folds: 1000, repeated_folds: 200, intervals: 2000, clusters: 1000, weights: 1000,
     successes: 2000, differences_of_successes: 2000, segments: 1000, macro: 2000, gate: 1000, judges: 2000,
+    verdicts: 334,
 }  # fmt: skip
 """Functions that draw the rows of a table, and how many draws each row has."""
 
 
 MEASURED = {
     "false positives", "found", "errors", "coverage", "width", "no worse", "worse", "undecided", "model alone",
-    "people alone", "both", "relative width",
+    "people alone", "both", "relative width", "kept", "wrong", "wrong of baseline", "contradicts",
 }  # fmt: skip
 """Columns that a table measures; the others are its conditions."""
 

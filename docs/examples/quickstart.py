@@ -16,7 +16,6 @@ from xgboost import XGBRanker
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.stats import compare_all
 
 MODELS = {
     "XGBRanker": (XGBRanker(n_estimators=30, learning_rate=0.2, n_jobs=1), {"estimator__max_depth": [3, 5]}),
@@ -39,23 +38,6 @@ def digits_as_queries(n_queries=300, n_candidates=40, seed=0):
     return features, (digit[query] == digit[document]).astype(int), query
 
 
-def choice(results, metric="ndcg@10"):
-    """What to take: the best mean, and the models that may be as good. The best is chosen by the data, so all pairs
-    are tested and corrected."""
-    best = max(results, key=lambda name: results[name].mean()[metric])
-    tested = compare_all(results, metric=metric)
-    with_best = [pair for pair in tested.pairs if best in pair]
-    p_value = {name: tested[pair].corrected_pvalue for pair in with_best for name in pair if name != best}
-    worse = [name for name, p in p_value.items() if p < 0.05]
-    equal = [name for name in p_value if name not in worse]
-    lines = [f"Chosen by {metric}: {best}, the highest mean."]
-    if worse:
-        lines.append(f"It is better than {', '.join(worse)} (corrected p < 0.05).")
-    if equal:
-        lines.append(f"The queries do not tell it from {', '.join(equal)}: take the cheapest, or get more queries.")
-    return "\n".join(lines)
-
-
 def main():
     began = perf_counter()
     searches = {
@@ -73,7 +55,7 @@ def main():
         evaluator = RankingEvaluator(["ndcg@10", "map", "mrr"], cv=5, progress=True)
         report = evaluator.compare(searches, X, y, qid=qid)
         print(report)
-        print(f"\n{choice(report)}")
+        print(f"\n{report.verdict}.")
     print(f"\nDone in {perf_counter() - began:.0f} s.")
     print("Next: docs/start/boosters.md, the same with your features, grades and query ids.")
 

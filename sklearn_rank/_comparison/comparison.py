@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._comparison.candidates import BestSystems, candidates_of
 from sklearn_rank._comparison.paper_table import PaperTable, count_of, numbers_in_means, paper_table
 from sklearn_rank._comparison.segments import compare_segments
-from sklearn_rank._comparison.verdict import outcomes_of, verdict
+from sklearn_rank._comparison.verdict import said_by, said_by_other_metrics
 from sklearn_rank._data.doors import SYSTEMS, VERDICTS, Door
 from sklearn_rank._data.judged import judged_note, mean_shares
 from sklearn_rank._data.look import collected_findings, findings_in, look, report
@@ -31,7 +32,7 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._report.text import Parts, plain
+from sklearn_rank._report.text import listed, plain
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -289,10 +290,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _against_baseline(self, metric: str) -> dict[str, dict[str, Any]]:
         """Columns of the summary about the difference, for each tested model."""
-        if len(self.results) < 2 or metric in self._untested:
-            return {}
-        tests = self.significance(metric)
-        return {
+        tests = self._tests_of.get(metric)
+        return {} if tests is None else {
             model: {
                 "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
                 "p corrected": pair.corrected_pvalue, "p folds": self._fold_pvalue(model, other, metric),
@@ -346,22 +345,26 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
     def verdict(self) -> str:
         """The conclusion of the test of the first metric, as a sentence such as "new is better than old".
 
-        Of three systems or more, it names the system with the highest mean, for errors the lowest, and says whether it
-        is shown to be better than the baseline.
+        Of three systems or more, it names those that may be the best, and those that are better and worse than the
+        baseline. A system may be the best unless a test of the pair shows another to be better, at 0.05 divided by the
+        number of other systems, or the test against the baseline does.
         """
-        return plain(self._heading(self.significance(self._metrics[0]) if self._is_tested else None))
+        return plain(said_by(self, self._metrics[0]).sentence)
 
     @property
     def _is_tested(self) -> bool:
         return len(self.results) > 1 and self._metrics[0] not in self._untested
 
-    def _heading(self, tests: PairedTest | None) -> Parts:
-        """The verdict by the first metric, in parts for a page with colors."""
-        metric = self._metrics[0]
-        first = next(iter(self.results.values()))
-        means = {model: result[metric] for model, result in self.results.items()}
-        up = first.greater_is_better[metric]
-        return verdict(means, self.baseline, outcomes_of(tests), display_name(metric), greater_is_better=up)
+    @cached_property
+    def _tests_of(self) -> dict[str, PairedTest]:
+        """Tests against the baseline by each metric that has them."""
+        several = len(self.results) > 1
+        return {m: self.significance(m) for m in self._metrics if several and m not in self._untested}
+
+    @cached_property
+    def _candidates(self) -> dict[str, BestSystems]:
+        """Systems that may be the best by each metric that is tested."""
+        return {metric: candidates_of(self.results, tests) for metric, tests in self._tests_of.items()}
 
     def _content(self, options: Options) -> Content:
         from sklearn_rank._comparison.page import content_of_comparison  # rarely needed
@@ -616,9 +619,9 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return side_by_side({model: result.to_frame() for model, result in self.results.items()})
 
     def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
-        """Return a LaTeX table for a paper: systems by metrics, the highest mean in bold, with marks of significance.
+        """Return a LaTeX table for a paper: systems by metrics, with the systems that may be the best in bold.
 
-        For errors the lowest mean is bold. Only the marks come from a test. The table is a tabular with booktabs rules.
+        Bold means and marks come from tests, see `verdict`. The table is a tabular with booktabs rules.
         A note gives test, correction and level. For intervals and p-values use ``summary().to_latex()``.
 
         Parameters
@@ -707,6 +710,13 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         for reason in dict.fromkeys(self._untested.values()):
             untested = ", ".join(display_name(metric) for metric, why in self._untested.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
+        if self._is_tested:
+            notes += [plain(said) for said in said_by_other_metrics(self)[1]]
+        skewed = [display_name(metric) for metric, found in self._candidates.items() if found.skewed]
+        if skewed and len(self.results) > 2:
+            notes.append(
+                f"Skewed differences and few queries: which systems may be best by {listed(skewed)} is less sure."
+            )
         adjusted = [*notes_of_adjusted(next(iter(self.results.values())).meaning), *note_on_runs(self.results)]
         notes += [f"{model}: {note}" for model, result in self.results.items() for note in result._more_notes]
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]

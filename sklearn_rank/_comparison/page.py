@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sklearn_rank._comparison.candidates import SHOWN_BELOW
 from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES
-from sklearn_rank._comparison.verdict import SHOWN_BELOW, SystemOutcome, outcomes_of
+from sklearn_rank._comparison.verdict import SystemOutcome, outcomes_of, said_by, said_by_other_metrics
 from sklearn_rank._evaluation.page import (
     add_lists,
     answer,
@@ -28,7 +29,7 @@ from sklearn_rank._report.content import (
     instead_of,
     made_of,
 )
-from sklearn_rank._report.text import Parts, between, listed, number, p_in_words
+from sklearn_rank._report.text import Parts, between, number, p_in_words, plain
 
 if TYPE_CHECKING:
     from sklearn_rank._comparison.paired_test import PairedTest, PairRow
@@ -47,7 +48,7 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     first = comparison.results.get(comparison.baseline) or next(iter(comparison.results.values()))
     systems, metrics, up = [*comparison.results], [*first.meaning], first.greater_is_better
     means = {metric: {s: comparison.results[s][metric] for s in systems} for metric in metrics}
-    tests = {m: None if m in comparison._untested else comparison.significance(m) for m in metrics}
+    tests = {m: comparison._tests_of.get(m) for m in metrics}
     has_baseline = comparison.baseline in systems
     baseline = systems.index(comparison.baseline) if has_baseline else 0
     others = [i for i in range(len(systems)) if i != baseline]
@@ -66,10 +67,10 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     values = {(i, j): result.per_query[m] for i, result in of_systems for j, m in enumerate(metrics)}
     summary = comparison.summary(full=True)
     content = Content(
-        kind="Comparison of rankers", heading=comparison._heading(tests[metrics[0]]),
+        kind="Comparison of rankers", heading=said_by(comparison, metrics[0]).sentence,
         lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
-        notes=[*comparison._notes(), *filter(None, [summary.note])], choices=comparison._footer(),
-        means=_means(summary, metrics, up, tests, baseline, systems), level="95 %", dots=DOTS, systems=systems,
+        notes=[*_notes(comparison), *filter(None, [summary.note])], choices=comparison._footer(),
+        means=_means(summary, metrics, up, tests, baseline, comparison), level="95 %", dots=DOTS, systems=systems,
         baseline=baseline,
         shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
         depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(), values=values,
@@ -94,7 +95,7 @@ def _lead(
     outcomes: dict[str, dict[str, SystemOutcome]], baseline: int, shown: int,
 ) -> list[Parts]:  # fmt: skip
     """The sentences below the verdict."""
-    first, *others = means
+    first = next(iter(means))
     systems = [*means[first]]
     old, new = systems[baseline], systems[shown]
     of_first, name = means[first], display_name(first)
@@ -103,15 +104,13 @@ def _lead(
         return [[part for s in systems for part in (("name", s), ("", f" {number(of_first[s])}; "))][:-1]
                 + [("", f" {number(of_first[systems[-1]])} in {name}.")]]  # fmt: skip
     if len(systems) > 2:
-        alone = "Each system is tested against the baseline; systems are not tested against each other."
-        return [_against(of_first, old, outcomes[first]), [("", alone)]]
+        return [_against(of_first, old, outcomes[first]), *_others(comparison)]
     row = test._pair_rows[0]
     known = [f"95 % interval {between(*row.ends, signed=True)}"] if row.ends[0] is not None else []
     known += filter(None, [p_in_words(row.corrected_pvalue)])
     found = outcomes[first][new]
     lead = instead_of(name, of_first[old], of_first[new], difference_of(row), found.gain, ", ".join(known))
-    more = _others(outcomes, others, new, found)
-    return [lead, *([[("", more)]] if more else [])]
+    return [lead, *_others(comparison)]
 
 
 def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:
@@ -131,47 +130,35 @@ def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemO
     return [*parts, ("", ".")]
 
 
-def _others(
-    outcomes: dict[str, dict[str, SystemOutcome]], metrics: Sequence[str], new: str, first: SystemOutcome
-) -> str:
-    """Results of the other metrics."""
-    said: dict[str, list[str]] = {}
-    for metric in metrics:
-        found = outcomes[metric].get(new)
-        word = "untested" if found is None else found.word
-        text = (
-            "not tested" if word == "untested" else "say the same" if word == first.word
-            else f"{word}" if word else "no difference"
-        )  # fmt: skip
-        said.setdefault(text, []).append(display_name(metric))
-    sentences = []
-    for text, names in said.items():
-        many, subject = len(names) > 1, listed(names)
-        sentences.append({
-            "say the same": f"{subject} {'say' if many else 'says'} the same.",
-            "no difference": f"{subject} {'show' if many else 'shows'} no difference.",
-            "not tested": f"{subject} {'are' if many else 'is'} not tested.",
-        }.get(text, f"By {subject} it is {text}."))  # fmt: skip
-    return " ".join(sentences)
+def _others(comparison: Any) -> list[Parts]:
+    """One line of sentences on the other metrics."""
+    said = [sentence for sentences in said_by_other_metrics(comparison) for sentence in sentences]
+    line = [part for i, sentence in enumerate(said) for part in (*([("", " ")] if i else []), *sentence)]
+    return [line] if line else []
+
+
+def _notes(comparison: Any) -> list[str]:
+    """Notes without the sentences on other metrics, which are above."""
+    above = {plain(said) for sentences in said_by_other_metrics(comparison) for said in sentences}
+    return [note for note in comparison._notes() if note not in above]
 
 
 def _means(
     summary: Any, metrics: Sequence[str], up: dict[str, bool], tests: dict[str, PairedTest | None], baseline: int,
-    systems: Sequence[str],
+    comparison: Any,
 ) -> list[Means]:  # fmt: skip
     """Rows of the summary, with the interval of each difference."""
     rows = {(row["model"], row["metric"]): row for row in (dict(zip(summary.columns, one, strict=True))
             for one in summary.rows)}  # fmt: skip
-    made = []
+    made, systems = [], [*comparison.results]
     for metric in metrics:
+        best = comparison._candidates[metric].names if tests[metric] else []
         of_metric = [rows[system, metric] for system in systems]
-        known = [row["mean"] for row in of_metric if not math.isnan(row["mean"])]
-        best = (max if up[metric] else min)(known, default=math.nan)
         by_name = {} if (of_test := tests[metric]) is None else {row.a: row for row in of_test._pair_rows}
         made.append(Means(display_name(metric), up[metric], [
             Mean(system, row["mean"], row["low"], row["high"],
                  None if i == baseline else difference_of(by_name[system]) if system in by_name else None,
-                 row["mean"] == best)
+                 system in best)
             for i, (system, row) in enumerate(zip(systems, of_metric, strict=True))
         ]))  # fmt: skip
     return made

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from sklearn_rank._comparison.candidates import candidates_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._report.text import listed
 from sklearn_rank._utils.constraints import SHARE, Constraint, is_count, one_of
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
 
@@ -41,7 +39,7 @@ DECIMALS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, 
 
 
 class Cell(NamedTuple):
-    """A mean as text, whether it is the highest (for errors the lowest) of its metric, and its mark of significance."""
+    """A mean as text, whether its system may be the best by its metric, and its mark of significance."""
 
     text: str
     is_best: bool = False
@@ -119,19 +117,18 @@ def paper_table(
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
-    # For a metric without information, no mean is bold: it would be the highest only by chance.
+    # For a metric without information, no mean is bold.
     nothing = nothing_by_metric(results) if len(results) > 1 else {}
     columns = []
     for metric, tested in tests.items():
         written = {name: f"{of_metrics[metric]:.{digits}f}" for name, of_metrics in means.items()}
-        higher = next(iter(results.values())).greater_is_better[metric]
-        best = None if nothing.get(metric) else _best({name: of[metric] for name, of in means.items()}, higher)
+        best: list[str] = []
+        if tested is not None and not nothing.get(metric):
+            best = candidates_of(results, tested, 1 - confidence_level).names
         mark_of: dict[str, str] = {}
         if tested is not None:
             mark_of = _letters(tested, systems, confidence_level) if by_letters else _marks(tested, confidence_level)
-        columns.append(
-            [_cell(written.get(name), best and written.get(best), mark_of.get(name, "")) for name in systems]
-        )
+        columns.append([_cell(written.get(name), name in best, mark_of.get(name, "")) for name in systems])
     found = {cell.mark for column in columns for cell in column}
     note = _note(results, tests, None if by_letters else baseline, confidence_level, found)
     failed = [name for name in systems if name not in results]
@@ -148,17 +145,8 @@ def paper_table(
     )
 
 
-def _best(means: Mapping[str, float], higher: bool) -> str:
-    """System with the best mean; ignores systems without a mean."""
-    worst = -np.inf if higher else np.inf
-    filled = {name: worst if np.isnan(mean) else mean for name, mean in means.items()}
-    return (max if higher else min)(filled, key=filled.__getitem__)
-
-
-def _cell(text: str | None, best: str | None, mark: str) -> Cell:
-    if text is None or text == "nan":
-        return Cell(NO_MEAN)
-    return Cell(text, text == best, mark)
+def _cell(text: str | None, is_best: bool, mark: str) -> Cell:
+    return Cell(NO_MEAN) if text is None or text == "nan" else Cell(text, is_best, mark)
 
 
 def _marks(tested: PairedTest, confidence_level: float) -> dict[str, str]:
@@ -194,10 +182,8 @@ def _note(
         over = f"over queries: {', '.join(f'{n} ({display_name(metric)})' for metric, n in numbers.items())}"
     means = "Means" if next(iter(results.values())).weight is None else "Weighted means"
     adjusted = notes_of_adjusted(next(iter(results.values())).meaning)
-    errors = [display_name(metric) for metric in tests if not next(iter(results.values())).greater_is_better[metric]]
-    extreme = "lowest" if len(errors) == len(tests) else "highest"
-    lowest = f", for {listed(errors)} the lowest" * (0 < len(errors) < len(tests))
-    note = " ".join([f"{means} {over}; the {extreme} mean of each metric in bold{lowest}.", *adjusted])
+    bold = "; in bold: systems that may be the best by the metric" * any(tests.values())
+    note = " ".join([f"{means} {over}{bold}.", *adjusted])
     tested = [one for one in tests.values() if one is not None]
     if not tested:
         return note

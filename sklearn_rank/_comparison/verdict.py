@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sklearn_rank._report.text import Parts, number, p_in_words
+from sklearn_rank._comparison.candidates import SHOWN_BELOW, named
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._report.text import Parts, listed, number
 
 if TYPE_CHECKING:
     from sklearn_rank._comparison.paired_test import PairedTest
-
-SHOWN_BELOW = 0.05
-"""Level: a corrected p-value below it shows a difference."""
 
 COMMON = " on the queries where all are defined"
 """Ends a sentence if the test contradicts the means, which include queries that are undefined for other systems."""
@@ -44,20 +43,24 @@ def outcomes_of(tests: PairedTest | None) -> dict[str, SystemOutcome]:
 
 
 def verdict(
-    means: Mapping[str, float], baseline: str, outcomes: Mapping[str, SystemOutcome], metric: str, *,
-    greater_is_better: bool,
+    means: Mapping[str, float], baseline: str, outcomes: Mapping[str, SystemOutcome], candidates: Sequence[str],
+    metric: str, *, greater_is_better: bool,
 ) -> Parts:  # fmt: skip
-    """Make the sentence: which of two systems is better, or which of several has the highest mean and what is shown.
+    """Make the sentence: which of two systems is better, or which of several may be the best and what is shown.
 
-    `means` holds the means by the first metric, `outcomes` the systems that were tested against the baseline. The
-    highest of several means is no winner: only the test against the baseline shows a difference.
+    `means` holds the means by the metric, `outcomes` the systems that were tested against the baseline, and
+    `candidates` the systems that may be the best.
     """
     if len(means) == 1:
         ((only, mean),) = means.items()
         return [("name", only), ("", f": {metric} {number(mean)}")]
     tested = {name: found for name, found in outcomes.items() if not math.isnan(found.p)}
     if len(means) > 2 or baseline not in means:
-        return _of_several(means, baseline, tested, metric, "highest" if greater_is_better else "lowest")
+        if not tested:
+            return _of_untested(means, metric, "highest" if greater_is_better else "lowest")
+        extremum = (max if greater_is_better else min)(mean for mean in means.values() if not math.isnan(mean))
+        is_out = all(means[name] != extremum for name in candidates)
+        return [*_of_best(means, candidates), *_against_baseline(tested, baseline), *([("", COMMON)] if is_out else [])]
     (new,) = (name for name in means if name != baseline)
     if new not in tested:
         return [("name", new), ("", " and "), ("name", baseline), ("", " were not tested")]
@@ -66,50 +69,93 @@ def verdict(
     return [("name", new), ("", f" is {tested[new].word} than "), ("name", baseline)]
 
 
-def _of_several(
-    means: Mapping[str, float], baseline: str, tested: Mapping[str, SystemOutcome], metric: str, extreme: str
-) -> Parts:
-    """Systems with the highest mean, for errors the lowest, and the results of their tests against the baseline."""
+def _of_untested(means: Mapping[str, float], metric: str, extreme: str) -> Parts:
+    """Systems with the highest mean, for errors the lowest, if no test compares them."""
     known = [mean for mean in means.values() if not math.isnan(mean)]
     if not known:
         return [("", f"{metric} is undefined for all {len(means)} systems")]
     extremum = (max if extreme == "highest" else min)(known)
     first = [name for name, mean in means.items() if mean == extremum]
-    if baseline in first and len(first) == 1:
-        subject: Parts = [("name", baseline), ("", ", the baseline, has")]
-        return [*subject, ("", f" the {extreme} {metric}; {_others_in_words(tested, len(means) - 1)}")]
-    if len(first) > 1:
-        ends = _of_shared(first, baseline, tested)
-        return [("", f"{len(first)} of {len(means)} systems share the {extreme} {metric}; "), *ends]
-    found = tested.get(first[0])
-    what, p = "it was not tested against ", ""
-    if found is not None and found.is_shown:
-        on = COMMON if found.word == "worse" else ""
-        what, p = f"it is {found.word} than ", f" ({p_in_words(found.p)}){on}"
-    elif found is not None:
-        what = "it is not shown to be better than "
-    return [("name", first[0]), ("", f" has the {extreme} {metric}; {what}"), ("name", baseline), ("", p)]
+    has = "has" if len(first) == 1 else "have"
+    return [*named(first), ("", f" {has} the {extreme} {metric}; the systems were not tested")]
 
 
-def _others_in_words(tested: Mapping[str, SystemOutcome], n_others: int) -> str:
-    """How many systems differ from a baseline with the highest mean."""
-    if not tested:
-        return "the others were not tested against it"
-    words = [found.word for found in tested.values()]
-    counts = {word: words.count(word) for word in ("better", "worse") if word in words}
-    shown = [f"{n} of the {n_others} others {'is' if n == 1 else 'are'} {word}" for word, n in counts.items()]
-    on = COMMON if "better" in words else ""
-    return " and ".join(shown) + on if shown else "none of the others is shown to be worse"
+def _of_best(means: Mapping[str, float], candidates: Sequence[str]) -> Parts:
+    """Which of several systems may be the best."""
+    if len(candidates) == 1:
+        return [*named(candidates), ("", f" is the best of {len(means)} systems")]
+    if len(candidates) == len(means):
+        return [("", f"No best is shown among {len(means)} systems")]
+    untold = f" may be the best of {len(means)} systems: these queries do not tell them apart"
+    return [*named(candidates), ("", untold)]
 
 
-def _of_shared(first: list[str], baseline: str, tested: Mapping[str, SystemOutcome]) -> Parts:
-    """Results of systems with equal means."""
-    if baseline in first:
-        return [("", "the baseline "), ("name", baseline), ("", " is one of them")]
-    if not tested:
-        return [("", "they were not tested against "), ("name", baseline)]
-    n_better = sum(name in tested and tested[name].word == "better" for name in first)
-    if not n_better:
-        return [("", "none of them is shown to be better than "), ("name", baseline)]
-    said = "they are" if n_better == len(first) else f"{n_better} of them {'is' if n_better == 1 else 'are'}"
-    return [("", f"{said} better than "), ("name", baseline)]
+def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Parts:
+    """Systems that are better and worse than the baseline."""
+    by_word = {word: [name for name, found in tested.items() if found.word == word] for word in ("better", "worse")}
+    parts: Parts = []
+    for word, names in by_word.items():
+        if names:
+            than: Parts = [("", " than "), ("name", baseline)] if not any(part[0] == "name" for part in parts) else []
+            parts += [("", "; "), *named(names), ("", f" {'is' if len(names) == 1 else 'are'} {word}"), *than]
+    return parts or [("", "; none is shown to differ from "), ("name", baseline)]
+
+
+class MetricVerdict(NamedTuple):
+    """What the tests of a metric say: the sentence, the systems that may be the best, and those that differ."""
+
+    sentence: Parts
+    candidates: frozenset[str]
+    outcomes: Mapping[str, SystemOutcome]
+    n_systems: int
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Conclusion of the test of each system against the baseline."""
+        return {name: found.word for name, found in self.outcomes.items() if found.word}
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether no test shows a difference."""
+        return not self.words and len(self.candidates) in (0, self.n_systems)
+
+    def says_the_same(self, other: MetricVerdict) -> bool:
+        """Whether another metric shows the same differences."""
+        return self.words == other.words and self.candidates == other.candidates
+
+
+def _sentences_of_others(
+    first: MetricVerdict, others: Mapping[str, MetricVerdict | None]
+) -> tuple[list[Parts], list[Parts]]:
+    """Sentences on the other metrics, each from its own test: those that agree or show nothing, and the others."""
+    same = [name for name, one in others.items() if one and one.says_the_same(first) and not one.shows_nothing]
+    nothing = [name for name, one in others.items() if one and one.shows_nothing]
+    untested = [name for name, one in others.items() if one is None]
+    said = ((same, "says the same", "say the same"), (nothing, "shows no difference", "show no difference"),
+            (untested, "is not tested", "are not tested"))  # fmt: skip
+    quiet: list[Parts] = [
+        [("", f"{listed(names)} {many if len(names) > 1 else one}.")] for names, one, many in said if names
+    ]
+    differ: list[Parts] = [
+        [("", f"By {name}: "), *one.sentence, ("", ".")]
+        for name, one in others.items()
+        if one is not None and name not in (*same, *nothing)
+    ]
+    return quiet, differ
+
+
+def said_by(comparison: Any, metric: str) -> MetricVerdict:
+    """Verdict of a comparison by a metric."""
+    results = comparison.results
+    means, best = {name: result[metric] for name, result in results.items()}, comparison._candidates.get(metric)
+    outcomes, names = outcomes_of(comparison._tests_of.get(metric)), [] if best is None else best.names
+    up = next(iter(results.values())).greater_is_better[metric]
+    said = verdict(means, comparison.baseline, outcomes, names, display_name(metric), greater_is_better=up)
+    return MetricVerdict(said, frozenset(names), outcomes, len(means))
+
+
+def said_by_other_metrics(comparison: Any) -> tuple[list[Parts], list[Parts]]:
+    """Sentences on the metrics after the first: those that agree or show nothing, and those that differ."""
+    first, *others = next(iter(comparison.results.values())).meaning
+    tested = {display_name(m): said_by(comparison, m) if m in comparison._tests_of else None for m in others}
+    return _sentences_of_others(said_by(comparison, first), tested)

@@ -600,9 +600,8 @@ class GateResult(TableReport, HasPage):
                 known = dict(zip(pair.qid.tolist(), of_system.tolist(), strict=True))
                 values[i, j] = np.array([known.get(one, np.nan) for one in ids])
             found, of_means = self._shown(metric), (pair.mean(pair.old), pair.mean(pair.new))
-            best = (max if pair.greater_is_better else min)(of_means)
             rows = [
-                Mean(name, mean, None, None, against, mean == best)
+                Mean(name, mean, None, None, against, False)
                 for name, mean, against in zip(systems, of_means, (None, found), strict=True)
             ]
             means.append(Means(display_name(metric), pair.greater_is_better, rows, self._margin(metric)))

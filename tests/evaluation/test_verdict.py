@@ -1,9 +1,11 @@
-"""The verdict on three systems or more: the highest mean is no winner without a test against the baseline."""
+"""The verdict on three systems or more: those that no other is shown to be better than may be the best."""
 
 import re
+import runpy
 import subprocess
 import sys
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,9 +58,30 @@ def shown(report, sentence):
     found = texts(report)
     assert sentence in found["notebook"]
     assert sentence in found["page"]
-    for text in found.values():
-        assert not re.search(r"\bbest\b", text)
     return True
+
+
+def rule(values, baseline):
+    """The sentence by tests of all pairs with SciPy."""
+    p, means = holm(values, baseline), {name: x.mean() for name, x in values.items()}
+    words = {
+        name: ("better" if means[name] > means[baseline] else "worse") if x < 0.05 else "" for name, x in p.items()
+    }
+    left = [
+        name for name, x in values.items()
+        if words.get(name) != "worse" and not (name == baseline and "better" in words.values())
+        and not any(means[other] > means[name] and ttest_rel(y, x).pvalue * (len(values) - 1) <= 0.05
+                    for other, y in values.items())
+    ]  # fmt: skip
+    rest = f"{len(left) - 4} other{'s' * (len(left) > 5)}"
+    names = [*left[:4], rest] if len(left) > 4 else left
+    said = f"{', '.join(names[:-1])} and {names[-1]} may be the best of {len(values)} systems: "
+    said += "these queries do not tell them apart"
+    if len(left) == len(values):
+        said = f"No best is shown among {len(values)} systems"
+    elif len(left) == 1:
+        said = f"{left[0]} is the best of {len(values)} systems"
+    return left, said, words
 
 
 @pytest.mark.parametrize("baseline", ["m0", "m3"])
@@ -68,27 +91,23 @@ def test_six_equal_systems_have_no_winner(baseline):
         draws = np.random.default_rng(seed).random((6, N))
         values = {f"m{i}": x for i, x in enumerate(draws)}
         report = compared(values, baseline=baseline)
-        first, p = f"m{draws.mean(axis=1).argmax()}", holm(values, baseline)
-        said = f"{first} has the highest nDCG@10; "
-        if first == baseline:
-            n_worse = sum(x < 0.05 for x in p.values())
-            said = f"{first}, the baseline, has the highest nDCG@10; "
-            said += f"{n_worse} of the 5 others is worse" if n_worse else "none of the others is shown to be worse"
-        elif p[first] < 0.05:
-            n_better += 1
-            said += f"it is better than {baseline} (p = {p[first]:.4f})"
-        else:
-            said += f"it is not shown to be better than {baseline}"
+        left, said, words = rule(values, baseline)
+        n_better += len(left) == 1
+        by_word = {word: [name for name in words if words[name] == word] for word in ("better", "worse")}
+        for i, (word, names) in enumerate((word, names) for word, names in by_word.items() if names):
+            assert len(names) == 1
+            said += f"; {names[0]} is {word}" + f" than {baseline}" * (i == 0)
+        said += "" if any(words.values()) else f"; none is shown to differ from {baseline}"
         assert report.verdict == said
-        assert repr(report).splitlines()[1] == said
-    assert n_better <= 3  # 5 % of 60, the level of the corrected tests
+        assert " ".join(repr(report).splitlines()[1:3]).startswith(said)
+    assert n_better <= 3  # 5 % of 60
 
 
 def test_every_text_of_systems_without_a_difference():
     values = {"m0": STEP, "m1": STEP - NOISE, "m2": STEP + NOISE + 1e-5}
     assert holm(values, "m0") == {"m1": 1.0, "m2": 1.0}
     report = compared(values)
-    assert shown(report, "m2 has the highest nDCG@10; it is not shown to be better than m0")
+    assert shown(report, "No best is shown among 3 systems; none is shown to differ from m0")
     assert repr(report).count(" 1.0000 ") == 2
 
 
@@ -97,11 +116,11 @@ def test_every_text_of_a_system_that_is_better():
     p = holm(values, "m0")["m2"]
     assert 0.001 < p < 0.05
     report = compared(values)
-    assert shown(report, f"m2 has the highest nDCG@10; it is better than m0 (p = {p:.4f})")
+    assert shown(report, "m2 is the best of 3 systems; m2 is better than m0")
     (row,) = [row for row in report.summary().to_frame().to_dict("records") if row["model"] == "m2"]
     assert row["p corrected"] == pytest.approx(p)
     far = compared(values | {"m2": STEP + 0.1 + NOISE})
-    assert shown(far, "m2 has the highest nDCG@10; it is better than m0 (p < 0.0001)")
+    assert shown(far, "m2 is the best of 3 systems; m2 is better than m0")
 
 
 def test_correction_decides_what_the_sentence_says():
@@ -110,24 +129,24 @@ def test_correction_decides_what_the_sentence_says():
     assert p < 0.05 < holm(values, "m0")["m7"]
     results = compared(values).results
     alone, corrected = (compare_systems(results, correction=how, on_misuse="ignore") for how in (None, "holm"))
-    assert alone.verdict == f"m7 has the highest nDCG@10; it is better than m0 (p = {p:.4f})"
-    assert corrected.verdict == "m7 has the highest nDCG@10; it is not shown to be better than m0"
+    assert alone.verdict == "m7 is the best of 8 systems; m7 is better than m0"
+    assert corrected.verdict == f"m0 and m7 {UNTOLD.replace('3', '8')}; none is shown to differ from m0"
 
 
 EQUAL = STEP - 1e-5 + NOISE
-FRONT = "m0, the baseline, has the highest nDCG@10"
-SHARED = "2 of 3 systems share the highest nDCG@10"
+UNTOLD = "may be the best of 3 systems: these queries do not tell them apart"
+NO_BEST = "No best is shown among 3 systems; none is shown to differ from m0"
 
 
 @pytest.mark.parametrize(
     ("m1", "m2", "baseline", "sentence"),
     [
-        (STEP - 0.1, STEP - 0.1 + NOISE, "m0", f"{FRONT}; 2 of the 2 others are worse"),
-        (STEP - 0.1, EQUAL, "m0", f"{FRONT}; 1 of the 2 others is worse"),
-        (EQUAL, EQUAL, "m0", f"{FRONT}; none of the others is shown to be worse"),
-        (STEP + 0.1, STEP + 0.1, "m0", f"{SHARED}; they are better than m0"),
-        (STEP + 0.1, STEP + 0.1, "m1", f"{SHARED}; the baseline m1 is one of them"),
-        (EQUAL + 2e-5, EQUAL + 2e-5, "m0", f"{SHARED}; none of them is shown to be better than m0"),
+        (STEP - 0.1, STEP - 0.1 + NOISE, "m0", "m0 is the best of 3 systems; m1 and m2 are worse than m0"),
+        (STEP - 0.1, EQUAL, "m0", f"m0 and m2 {UNTOLD}; m1 is worse than m0"),
+        (EQUAL, EQUAL, "m0", NO_BEST),
+        (STEP + 0.1, STEP + 0.1, "m0", f"m1 and m2 {UNTOLD}; m1 and m2 are better than m0"),
+        (STEP + 0.1, STEP + 0.1, "m1", f"m1 and m2 {UNTOLD}; m0 is worse than m1"),
+        (EQUAL + 2e-5, EQUAL + 2e-5, "m0", NO_BEST),
     ],
 )
 def test_baseline_in_front_and_equal_means(m1, m2, baseline, sentence):
@@ -140,38 +159,38 @@ def test_equal_means_of_which_one_is_shown():
     values = {"m0": base, "m1": base + np.tile([0.125, 0.375], N // 2), "m2": base + 0.25 * N * (np.arange(N) == 0)}
     p = holm(values, "m0")
     assert p["m1"] < 0.05 < p["m2"]
-    said = "2 of 3 systems share the highest gain; 1 of them is better than m0"
+    said = f"m1 and m2 {UNTOLD}; m1 is better than m0"
     assert compared(values, "gain", greater_is_better={"gain": True}).verdict == said
 
 
 def test_lowest_of_errors():
     values = {"m0": 10 * STEP, "m1": 10 * STEP - 1 + NOISE, "m2": 10 * STEP + 1 + NOISE}
-    for metric, name in (("rmse", "RMSE"), ("relevance_position", "Relevance position")):
-        assert shown(compared(values, metric), f"m1 has the lowest {name}; it is better than m0 (p < 0.0001)")
+    for metric in ("rmse", "relevance_position"):
+        assert shown(compared(values, metric), "m1 is the best of 3 systems; m1 is better than m0; m2 is worse")
         assert shown(
             compared(values, metric, baseline="m1"),
-            f"m1, the baseline, has the lowest {name}; 2 of the 2 others are worse",
+            "m1 is the best of 3 systems; m0 and m2 are worse than m1",
         )
     near = {"m0": STEP, "m1": STEP + NOISE, "m2": STEP - 1e-5 - NOISE}
-    assert shown(compared(near, "rmse"), "m2 has the lowest RMSE; it is not shown to be better than m0")
+    assert shown(compared(near, "rmse"), NO_BEST)
 
 
 def test_first_of_several_metrics():
     values = {"m0": STEP, "m1": STEP + NOISE, "m2": STEP + 0.1 + NOISE}
     more = {name: {"rmse": x, "map": STEP} for name, x in zip(values, (STEP, STEP - 0.1, STEP + NOISE), strict=True)}
     report = compared(values, more=more)
-    assert shown(report, "m2 has the highest nDCG@10; it is better than m0 (p < 0.0001)")
-    assert "the highest mean of each metric in bold, for RMSE the lowest" in report.to_markdown()
-    assert "the highest mean of each metric in bold." in compared(values).to_latex()
-    assert "the lowest mean of each metric in bold." in compared(values, "rmse").to_latex()
+    assert shown(report, "m2 is the best of 3 systems; m2 is better than m0")
+    assert "By RMSE: m1 is the best of 3 systems; m1 is better than m0." in repr(report).splitlines()
+    assert "MAP shows no difference. By RMSE: m1 is" in texts(report)["page"]
+    assert "; in bold: systems that may be the best by the metric." in report.to_markdown()
 
 
 @pytest.mark.parametrize(
     ("means", "sentence"),
     [
-        ((0.3, 0.2, 0.4), "m2 has the highest nDCG@10; it was not tested against m0"),
-        ((0.3, 0.2, 0.1), "m0, the baseline, has the highest nDCG@10; the others were not tested against it"),
-        ((0.3, 0.4, 0.4), f"{SHARED}; they were not tested against m0"),
+        ((0.3, 0.2, 0.4), "m2 has the highest nDCG@10; the systems were not tested"),
+        ((0.3, 0.2, 0.1), "m0 has the highest nDCG@10; the systems were not tested"),
+        ((0.3, 0.4, 0.4), "m1 and m2 have the highest nDCG@10; the systems were not tested"),
     ],
 )
 def test_pooled_means_without_a_test(means, sentence):
@@ -189,7 +208,7 @@ def test_pooled_means_without_a_test(means, sentence):
 def test_systems_without_values():
     nothing = np.full(N, np.nan)
     two = compared({"m0": STEP, "m1": STEP + 0.1, "m2": nothing})
-    assert two.verdict == "m1 has the highest nDCG@10; it was not tested against m0"
+    assert two.verdict == "m1 has the highest nDCG@10; the systems were not tested"
     assert "No test of nDCG@10: two queries or more are needed." in repr(two)
     none = compared({"m0": nothing, "m1": nothing, "m2": nothing})
     assert none.verdict == "nDCG@10 is undefined for all 3 systems"
@@ -202,8 +221,8 @@ def test_means_of_different_queries():
     values = {"m0": m0, "m1": m0 + NOISE / 9, "m2": np.where(easy, m0 - 0.05 - STEP / 10, np.nan)}
     assert ttest_rel(values["m2"][easy], m0[easy]).pvalue < 1e-6
     on = "on the queries where all are defined"
-    assert shown(compared(values), f"m2 has the highest nDCG@10; it is worse than m0 (p < 0.0001) {on}")
-    said = f"m2, the baseline, has the highest nDCG@10; 2 of the 2 others are better {on}"
+    assert shown(compared(values), f"m1 is the best of 3 systems; m1 is better than m0; m2 is worse {on}")
+    said = f"m1 is the best of 3 systems; m0 and m1 are better than m2 {on}"
     assert shown(compared(values, baseline="m2"), said)
 
 
@@ -226,8 +245,8 @@ def test_command_line_says_the_same(tmp_path):
         runs[name] = {f"q{q}": {f"d{d}": float(f"{s:.6f}") for d, s in enumerate(row)} for q, row in enumerate(scores)}
     qrels = {f"q{q}": {f"d{d}": int(g) for d, g in enumerate(row)} for q, row in enumerate(grades)}
     for baseline, said in (
-        ("m0", "m2 has the highest nDCG@10; it is better than m0 (p < 0.0001)"),
-        ("m2", "m2, the baseline, has the highest nDCG@10; 2 of the 2 others are worse"),
+        ("m0", "m2 is the best of 3 systems; m2 is better than m0"),
+        ("m2", "m2 is the best of 3 systems; m0 and m1 are worse than m2"),
     ):
         words = ["report", "qrels", "m0", "m1", "m2", "--baseline", baseline, "-o", "page.html"]
         done = subprocess.run(
@@ -236,3 +255,22 @@ def test_command_line_says_the_same(tmp_path):
         assert done.stdout == f"{said}\n"
         assert said in plain((tmp_path / "page.html").read_text())
         assert compare_systems(qrels, runs, metrics="ndcg@10", baseline=baseline).verdict == said
+
+
+def test_metrics_that_contradict_the_first():
+    """A metric says the same only if its own tests show the same."""
+    values = {"m0": STEP, "m1": STEP + 0.1 + NOISE}
+    more = {"m0": {"map": STEP, "mrr": STEP}, "m1": {"map": STEP - 0.1 + NOISE, "mrr": STEP + 0.1 - NOISE}}
+    report = compared(values, more=more)
+    assert repr(report).splitlines()[1:3] == ["m1 is better than m0 by nDCG@10", "By MAP: m1 is worse than m0."]
+    assert "MRR says the same. By MAP: m1 is worse than m0." in texts(report)["page"]
+    assert report.to_markdown().count("**") == 6
+
+
+def test_drawn_tables_keep_the_best():
+    """Few tables of the simulation that docs/decide/measured.md quotes."""
+    bench = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"))
+    found = bench["verdicts_of_tables"](60, seed=1)
+    assert found["contradicts"] == 0
+    assert found["kept"] >= 0.9 * found["tables"]
+    assert found["wrong"] <= 0.1 * found["tables"]

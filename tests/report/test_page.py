@@ -137,13 +137,14 @@ def test_systems_that_are_judged_unevenly():
 def test_verdict_of_several():
     report = comparison(systems=("bm25", "two-tower", "rm3", "cross-encoder", "popularity"), n_queries=60)
     text, data = text_and_data(report)
-    assert report.verdict == "cross-encoder has the highest nDCG@10; it is better than bm25 (p < 0.0001)"
-    assert repr(report).splitlines()[1] == report.verdict
+    assert report.verdict == (
+        "cross-encoder is the best of 5 systems; two-tower and cross-encoder are better than bm25; popularity is worse"
+    )
+    assert " ".join(repr(report).splitlines()[1:3]).startswith(report.verdict)
     assert report.verdict in text
     assert re.search(
         r"Against the baseline bm25 \(.*cross-encoder \(0.\d+\) are better; .*popularity \(0.\d+\) is worse", text
     )
-    assert "not tested against each other" in text
     assert data["shown"] == 3
 
 
@@ -418,7 +419,7 @@ def test_command_of_a_single_run_and_of_several(run):
     assert (code, out[:16]) == (0, "bm25: nDCG@10 0.")
     assert Reader(page).data["base"] is None
     code, out, page = run("report", "qrels", "two-tower", "rm3", "bm25", "--baseline", "bm25", "-o", "page.html")
-    assert (code, out) == (0, "two-tower has the highest nDCG@10; it is better than bm25 (p < 0.0001)\n")
+    assert (code, out) == (0, "two-tower is the best of 3 systems; two-tower is better than bm25\n")
     assert Reader(page).data["systems"] == ["two-tower", "rm3", "bm25"]
 
 
