@@ -23,6 +23,8 @@ class Door:
         Kinds of evidence that the door provides, separated by spaces.
     decides : bool
         Whether the door makes a decision, with all data available.
+    chooses : bool
+        Whether the first metric chooses a model, whatever other metrics say.
     may_raise : bool
         False for scorers, because scikit-learn turns their errors into NaN.
     has_keyword : bool
@@ -34,6 +36,7 @@ class Door:
     name: str
     hands: str
     decides: bool = False
+    chooses: bool = False
     may_raise: bool = True
     has_keyword: bool = True
     words: tuple[str, str] | None = None
@@ -72,9 +75,7 @@ SCORER = Door(
 )  # fmt: skip
 EVALUATE = Door("evaluate", KINDS_OF_ROWS + " queries")
 TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries ranks")
-RUN = Door(
-    "evaluate_run", "labels grades scores retrieved ids qid queries runs ranks", words=("the judgments", "the run")
-)
+RUN = Door("evaluate_run", "labels grades scores retrieved qid queries runs ranks", words=("the judgments", "the run"))
 PREPARE = Door("prepare, PreparedMetrics", KINDS_OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
 SYSTEMS = Door("compare_systems", KINDS_OF_ROWS + " queries runs ranks models judged copies evidence")
@@ -84,8 +85,10 @@ COMPARE = Door(
 CROSS_VALIDATE = Door(
     "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries measured", decides=True, words=OF_MODELS
 )
-SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, words=OF_MODELS)
-RECOMMENDER_SCORER = Door("make_recommender_scorer", "labels grades ratings users", may_raise=False, words=OF_MODELS)
+SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, chooses=True, words=OF_MODELS)
+RECOMMENDER_SCORER = Door(
+    "make_recommender_scorer", "labels grades scores ratings users", may_raise=False, words=OF_MODELS
+)
 RANKER = Door("QueryRanker.fit(eval_set=...)", "labels grades ids qid copies", decides=True, words=OF_MODELS)
 IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid copies", decides=True, words=OF_MODELS)
 LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid copies", words=OF_MODELS)

@@ -120,7 +120,7 @@ def look_at_rows(
     agrees = is_named or "scores" in kinds
     evidence = Evidence.of(queries, metrics, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
     words = {"label": label, "score": score, "name": name, "is_series": is_series}
-    report(door, findings_of(evidence, metrics, door.kinds(kinds), door.decides, **words), on_misuse)
+    report(door, findings_of(evidence, metrics, door.kinds(kinds), door.decides, door.chooses, **words), on_misuse)
 
 
 def look_at_labels(door: Door, data: Data, metrics: Metrics, on_misuse: str = "raise") -> None:
@@ -139,7 +139,7 @@ def look_at_parts(
     if evidence.n_queries:
         label, score = door.words or ("y_true", "y_score")
         seen = findings_of(
-            evidence, metrics, door.kinds(kinds), door.decides, label=label, score=score, name=name
+            evidence, metrics, door.kinds(kinds), door.decides, door.chooses, label=label, score=score, name=name
         )  # fmt: skip
         report(door, seen, on_misuse)
 

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._misuse.check import Check, Finding
-from sklearn_rank._misuse.rows import LEAST_QUERIES, ONE_IN_A_MILLION
+from sklearn_rank._misuse.evidence import Metrics
+from sklearn_rank._misuse.rows import LEAST_QUERIES
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
+
+ONE_IN_A_MILLION = 14
+"""-log(1e-6), rounded up."""
 
 LEAST_VECTORS = 3
 """Number of different vectors for the comparison of distances."""
@@ -59,14 +63,28 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
         )
 
 
-def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterator[Finding]:
-    """Queries that are their own first neighbor (`n_found` of `n_queries`); `is_same`: the queries are the database."""
-    if is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries):
+def finds_itself(
+    n_found: int, n_queries: int, relevance: Any, metrics: Metrics, is_same: bool = False
+) -> Iterator[Finding]:  # fmt: skip
+    """Queries that are their own first neighbor (`n_found` of `n_queries`); `is_same`: the queries are the database.
+
+    `relevance` may leave out an item for each query, by NaN and ``unjudged="drop"``.
+    """
+    is_found = is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries)
+    if is_found and not (_has_unjudged(relevance) and all(one["unjudged"] == "drop" for one in metrics.values())):
         yield Finding(
             ITSELF,
             "Nearly every query finds itself first, because it is in the database: pass exclude_self=True if row i of "
             "the database is query i, or leave queries out of the database.",
         )
+
+
+def _has_unjudged(relevance: Any) -> bool:
+    """Whether a matrix has NaN in each row."""
+    if hasattr(relevance, "tocoo"):
+        entries = relevance.tocoo()
+        return len(np.unique(entries.row[np.isnan(entries.data)])) == relevance.shape[0]
+    return np.ndim(relevance) == 2 and bool(np.isnan(np.asarray(relevance, dtype=float)).any(axis=1).all())
 
 
 def largest_for_equal(between: Array, distance: Any) -> Iterator[Finding]:

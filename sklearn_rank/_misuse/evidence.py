@@ -39,6 +39,9 @@ SAMPLE = 64
 GLANCED, GLANCED_ROWS = 32, 2**12
 """Number of documents per list for a quick look in plain Python, which is three times as fast as NumPy here."""
 
+MOST_UNJUDGED = 0.1
+"""Maximum share of unjudged documents in lists, of which all judged documents are relevant, for misuse."""
+
 SAMPLED_ROWS = 2**12
 """Number of rows in which distinct values are counted."""
 
@@ -131,15 +134,13 @@ class Evidence(NamedTuple):
     lowest_label, highest_label, lowest_score, highest_score : float
     labels_are_whole, scores_are_whole : bool
     unmoved : frozenset of str or None
-        Metrics whose value is the same for the best and the worst order of every query; None without a query.
-    n_lowest, n_highest : int
-        Numbers of rows with the lowest and with the highest label, counted only if a metric is unmoved.
-    n_high : int
-        Number of lists whose labels all have one value above 0, counted only if each query has a single label.
+        Metrics that no order of the judged documents can change; None without a query.
     fractions : frozenset of float
         Up to `MOST_FRACTIONS` distinct fractional labels; filled only if all scores are whole numbers.
     is_tied : bool
         Whether a query has tied scores, computed only if labels have fractions and scores have none.
+    are_ids : bool
+        Whether labels and scores are whole numbers that differ in each list, and exceed its length.
     agreement : Moments
         Moments of the correlation of labels and scores in lists where both vary: in all queries, or in the first
         queries of a part.
@@ -159,11 +160,9 @@ class Evidence(NamedTuple):
     labels_are_whole: bool = True
     scores_are_whole: bool = True
     unmoved: frozenset[str] | None = None
-    n_lowest: int = 0
-    n_highest: int = 0
-    n_high: int = 0
     fractions: frozenset[float] = NO_FRACTIONS
     is_tied: bool = False
+    are_ids: bool = False
     agreement: Moments = NO_MOMENTS
     odd_ids: frozenset[Any] = NO_IDS
     highest_other: float = -math.inf
@@ -179,20 +178,20 @@ class Evidence(NamedTuple):
         """
         summary, size = queries.summary, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
-        unmoved, n_high, fractions, is_tied = NO_METRICS, 0, NO_FRACTIONS, False
-        moments, n_lowest, n_highest, (low, high) = NO_MOMENTS, 0, 0, label_range(queries)
+        unmoved, fractions, is_tied, moments = NO_METRICS, NO_FRACTIONS, False, NO_MOMENTS
+        low, high = label_range(queries)
         if "labels" in kinds and n_lists >= least_lists:
-            unmoved, n_high = unmoved_metrics(queries, metrics)
-        if unmoved:
-            n_lowest, n_highest = (int(np.count_nonzero(queries.row_label == end)) for end in (low, high))
+            unmoved = unmoved_metrics(queries, metrics)
         if "arguments" in kinds and not summary.labels_are_whole and have_few_values(queries):
             fractions, is_tied = _fractions(queries)
+        are_ids = "arguments" in kinds and may_be_ids(queries) and are_different(queries)
         if (agrees or "scores" in kinds) and not queries.has_subtopics:
-            moments = agreement(queries, len(size) if agrees else SAMPLE)
+            drops = bool(metrics) and all(metric["unjudged"] == "drop" for metric in metrics.values())
+            moments = agreement(queries, len(size) if agrees else SAMPLE, drops=drops)
         odd = odd_ids(queries.grouping.ids) if "qid" in kinds else NO_IDS
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *summary.score_range, summary.labels_are_whole,
-            summary.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, moments, odd,
+            summary.scores_are_whole, unmoved, fractions, is_tied, are_ids, moments, odd,
             _highest_other(queries.row_label, high),
         )  # fmt: skip
 
@@ -216,29 +215,30 @@ class Evidence(NamedTuple):
         """Combine two parts of evidence."""
         if self.unmoved is None or other.unmoved is None:
             return self if other.unmoved is None else other
-        unmoved, lowest = self.unmoved & other.unmoved, min(self.lowest_label, other.lowest_label)
-        highest = max(self.highest_label, other.highest_label)
-        n_lowest = n_highest = 0
-        if unmoved:
-            n_lowest = sum(one.n_lowest for one in (self, other) if one.lowest_label == lowest)
-            n_highest = sum(one.n_highest for one in (self, other) if one.highest_label == highest)
         fractions = self.fractions or other.fractions
         if self.fractions and other.fractions:
             fractions = frozenset(sorted(self.fractions | other.fractions)[:MOST_FRACTIONS])
         return Evidence(
-            self.n_queries + other.n_queries, self.n_lists + other.n_lists, self.n_rows + other.n_rows, lowest, highest,
+            self.n_queries + other.n_queries, self.n_lists + other.n_lists, self.n_rows + other.n_rows,
+            min(self.lowest_label, other.lowest_label), max(self.highest_label, other.highest_label),
             min(self.lowest_score, other.lowest_score), max(self.highest_score, other.highest_score),
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
-            unmoved, n_lowest, n_highest, self.n_high + other.n_high,
-            fractions, self.is_tied or other.is_tied,
+            self.unmoved & other.unmoved, fractions, self.is_tied or other.is_tied, self.are_ids and other.are_ids,
             self.agreement.joined(other.agreement), self.odd_ids | other.odd_ids,
             max(self.highest_other, other.highest_other),
         )  # fmt: skip
 
 
 def label_range(queries: Queries) -> tuple[float, float]:
-    """Lowest and highest label; the summary of a matrix includes 0 even if no document has that label."""
+    """Lowest and highest label of judged documents; the summary includes 0 for NaN, and for gaps in a matrix."""
     low, high = queries.summary.label_range
+    if queries.summary.has_unjudged and queries.unlisted is None and low == 0 < high:
+        grouping = queries.grouping
+        for n in sorted({min(SAMPLE, grouping.n_queries), grouping.n_queries}):
+            lowest = float(np.fmin.reduce(grouping.take(queries.row_label, 0, n), axis=None, initial=high))
+            if lowest == 0:
+                break
+        return lowest, high
     if low != 0 or not queries.grouping.row_is_query or queries.summary.has_unjudged:
         return low, high
     unlisted = queries.unlisted
@@ -312,24 +312,47 @@ def compute_with(function: Compute) -> None:
     _compute = function
 
 
-def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], int]:
-    """Metrics that do not depend on the order, and the number of lists with one label above 0 if all have one label."""
-    has_one, n_high = one_label_each(queries)
+def unmoved_metrics(queries: Queries, metrics: Metrics) -> frozenset[str]:
+    """Metrics that no order of the judged documents can change."""
+    has_one = one_label_each(queries)
     candidates = {
         name: metric for name, metric in metrics.items()
         if reads_order(metric) and (has_one or all_on_one_side(queries, metric))
     }  # fmt: skip
     if not candidates:
-        return frozenset(), n_high
+        return NO_METRICS
+    low, high = label_range(queries)
+    if low < high and any(low >= metric["min_relevance"] for metric in candidates.values()):
+        shown = _judged_and_retrieved(queries)
+        if shown is None:
+            return NO_METRICS
+        queries = shown
     # Queries with a single document have no order.
     n_queries = queries.grouping.n_queries
     if n_queries >= len(queries.row_label) and queries.unlisted is None:
-        return frozenset() if queries.summary.has_unretrieved else frozenset(candidates), n_high
+        return NO_METRICS if queries.summary.has_unretrieved else frozenset(candidates)
     for part in [first_queries(queries, SAMPLE), queries] if n_queries > SAMPLE else [queries]:
         candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates)}
         if not candidates:
             break
-    return frozenset(candidates), n_high
+    return frozenset(candidates)
+
+
+def _judged_and_retrieved(queries: Queries) -> Queries | None:
+    """Queries without unjudged and unretrieved documents, if all are relevant; None if the others may be the negatives.
+
+    If only relevant documents are judged, most retrieved documents are unjudged, or lists are short.
+    """
+    if queries.unlisted is not None or not (queries.summary.has_unjudged or queries.summary.has_unretrieved):
+        return queries
+    grouping = queries.grouping
+    label, listed = grouping.take(queries.label), grouping.take(queries.score) > -np.inf
+    counts = listed & (label == label)
+    n_judged, n_listed = int(counts.sum()), int(listed.sum())
+    if n_judged < max((1 - MOST_UNJUDGED) * n_listed, LEAST_DOCUMENTS * grouping.n_queries):
+        return None
+    sizes = np.add.reduceat(counts, grouping.indptr[:-1], dtype=np.int64)
+    return queries_of(label[counts], np.arange(float(n_judged)), Grouping.by_sizes(sizes[sizes > 0]))
 
 
 def reads_order(metric: Any) -> bool:
@@ -377,20 +400,19 @@ def first_labels_differ(queries: Queries) -> bool:
     return first.count(first[0]) < len(first)
 
 
-def one_label_each(queries: Queries) -> tuple[bool, int]:
-    """Whether each query has a single label, and the number of lists whose label is above 0."""
+def one_label_each(queries: Queries) -> bool:
+    """Whether each query has a single label."""
     if queries.has_subtopics or queries.unlisted is not None or queries.summary.has_unjudged:
-        low, high = label_range(queries)
-        return low == high, 0
+        low, high = queries.summary.label_range if queries.summary.has_unjudged else label_range(queries)
+        return low == high
     if first_labels_differ(queries):
-        return False, 0
+        return False
     grouping = queries.grouping
     for n in sorted({min(SAMPLE, grouping.n_queries), grouping.n_queries}):
         label, indptr = grouping.take(queries.row_label, 0, n), grouping.indptr[: n + 1]
-        highest = np.maximum.reduceat(label, indptr[:-1])
-        if (highest != np.minimum.reduceat(label, indptr[:-1])).any():
-            return False, 0
-    return True, int(np.count_nonzero((highest > 0) & (np.diff(indptr) >= LEAST_DOCUMENTS)))
+        if (np.maximum.reduceat(label, indptr[:-1]) != np.minimum.reduceat(label, indptr[:-1])).any():
+            return False
+    return True
 
 
 def unmoved_by_order(queries: Queries, metrics: Metrics) -> list[str]:
@@ -461,9 +483,28 @@ def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
     """Distinct fractional labels, and whether a query has tied scores, in the first rows."""
     label, score, query = _head(queries)
     different = distinct_values(label[label % 1 > 0])[:MOST_FRACTIONS]
-    order = np.lexsort((score, query))
-    same = (np.diff(query[order]) == 0) & (score[order][1:] == score[order][:-1])
-    return frozenset(different.tolist()), bool(same.any())
+    return frozenset(different.tolist()), _are_repeated(score, query)
+
+
+def _are_repeated(x: NDArray[Any], query: Index) -> bool:
+    """Whether a query has equal values."""
+    order = np.lexsort((x, query))
+    return bool(((np.diff(query[order]) == 0) & (x[order][1:] == x[order][:-1])).any())
+
+
+def may_be_ids(queries: Queries) -> bool:
+    """Whether labels and scores of lists are whole numbers up to twice the length of a list; a quick test."""
+    summary, longest = queries.summary, queries.longest
+    are_whole = summary.labels_are_whole and summary.scores_are_whole and not summary.has_unretrieved
+    (low, high), (lowest, highest) = summary.label_range, summary.score_range
+    are_many = min(low, lowest) >= 0 and min(high, highest) >= 2 * longest >= 2 * LEAST_DOCUMENTS
+    return are_whole and are_many and not (summary.has_unjudged or queries.has_subtopics)
+
+
+def are_different(queries: Queries) -> bool:
+    """Whether no list of the first rows has equal labels or equal scores."""
+    label, score, query = _head(queries)
+    return not (_are_repeated(label, query) or _are_repeated(score, query))
 
 
 def may_run_against(queries: Queries) -> bool:
@@ -496,11 +537,13 @@ def _some_agree(queries: Queries, n: int) -> bool:
     return covariance > 0
 
 
-def agreement(queries: Queries, n: int) -> Moments:
-    """Moments of the agreement of labels and scores in the first `n` queries."""
+def agreement(queries: Queries, n: int, *, drops: bool = False) -> Moments:
+    """Moments of the agreement in the first `n` queries; `drops`: unjudged documents are left out."""
     grouping = queries.grouping
     n = min(n, grouping.n_queries)
     label, score = (grouping.take(x, 0, n).astype(np.float64) for x in (queries.row_label, queries.score))
+    if drops:
+        score = np.where(label == label, score, -np.inf)
     return moments_of(label, score, grouping.first_queries(n))
 
 
@@ -509,13 +552,14 @@ def moments_of(label: Array, score: Array, grouping: Grouping) -> Moments:
 
     Over all orders of the documents, the correlation has mean 0 and variance 1 / (n - 1). In a pool, the low documents
     of a list may be judged only because another system found them, so they are more relevant than others. Therefore the
-    correlation counts unjudged documents with label 0 if that yields a higher value.
+    correlation counts unjudged documents with label 0 if that yields a higher value, or judged labels are equal.
     """
     listed, judged = np.isfinite(score), label == label
     values = _correlations(label, score, listed & judged, grouping)
-    if not judged.all():
-        values = np.maximum(values, _correlations(np.nan_to_num(label), score, listed, grouping))
     n = grouping.reduce((listed & judged).astype(np.int64))
+    if not judged.all():
+        n = np.where(np.isfinite(values), n, grouping.reduce(listed.astype(np.int64)))
+        values = np.fmax(values, _correlations(np.nan_to_num(label), score, listed, grouping))
     varies = np.isfinite(values) & (n >= LEAST_DOCUMENTS)
     return Moments.of(values[varies], float((1 / (n[varies] - 1)).sum()))
 

@@ -21,6 +21,7 @@ from sklearn_rank._misuse.evidence import (
     are_mask,
     first_labels_differ,
     have_few_values,
+    may_be_ids,
     may_run_against,
     odd_ids,
     one_label_each,
@@ -40,14 +41,8 @@ GAIN_DIFFERS = ("dcg_score", "ndcg_score")
 LEAST_QUERIES = 20
 """With 20 queries, agreement in all of them has a probability below one in a million under a coin flip."""
 
-ONE_IN_A_MILLION = 14
-"""-log(1e-6), rounded up."""
-
 LEAST_LONG_LISTS, LEAST_ROWS = 5, 200
 """Minimum number of queries, and of rows in them, for the same evidence."""
-
-RARER = 5
-"""Maximum ratio of the frequency of a grade to the frequency of all higher grades."""
 
 LEAST_ROWS_WITHOUT = 1400
 """Number of rows that are all irrelevant by chance less than once in a million if 1 in 100 is relevant."""
@@ -73,14 +68,13 @@ LEAST_AGAINST, FAR_BELOW, CLEARLY_BELOW = 10, 5.0, 4.0
 LEAST_SOFT_ROWS = 6
 """Minimum number of rows with labels between 0 and 1 and no relevant label."""
 
-BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
+BY_PROPENSITY = re.compile(r"(?:ips_dcg|psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
 """Names of metrics that expect labels divided by propensities."""
 
 CONSTANT = Check(
     "no order matters", "labels",
     "All labels of each query are equal, or all documents are relevant, or none is, so no order changes the metric.",
-    "20 lists; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
-    "rows of the highest label above 0, or 1,400 rows, or any number in a function that fits",
+    "20 lists; 1,400 rows if every label is 0, or any number in a function that fits",
     "cannot tell good rankings from bad ones here", "decision",
 )  # fmt: skip
 SOFT = Check(
@@ -126,6 +120,12 @@ SWAPPED = Check(
     "20 different fractional labels, and equal scores in a query",
     "look swapped",
 )  # fmt: skip
+IDS = Check(
+    "ids as labels and scores", "arguments",
+    "Labels and scores are whole numbers that differ in each list, as in `map_score(actual, predicted)`.",
+    "2 lists, and numbers up to twice the length of a list",
+    "look like ids of items",
+)  # fmt: skip
 NOTHING = Check(
     "nothing retrieved", "retrieved",
     "All scores are -inf, or a run has no documents.",
@@ -146,7 +146,7 @@ NAMED = Check(
 )  # fmt: skip
 UNDIVIDED = Check(
     "labels without propensities", "grades",
-    'Labels of "psndcg", "psp" or "snips" are between 0 and 1, so they were not divided by propensities.',
+    'Labels of "psndcg", "psp", "snips" or "ips_dcg" are between 0 and 1, so they were not divided by propensities.',
     "20 lists",
     "divide labels by the propensities",
 )  # fmt: skip
@@ -170,7 +170,7 @@ BATCH_AGAIN = Check(
 )  # fmt: skip
 CHECKS_OF_ROWS = (
     CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE_THAN_CHANCE, SWAPPED,
-    NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN,
+    IDS, NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN,
 )  # fmt: skip
 
 
@@ -178,10 +178,12 @@ CHECKS_OF_ROWS = (
 
 
 def findings_of(
-    e: Evidence, metrics: Metrics, looked_at: frozenset[str], decides: bool, *, label: str = "y_true",
+    e: Evidence, metrics: Metrics, looked_at: frozenset[str], decides: bool, chooses: bool, *, label: str = "y_true",
     score: str = "y_score", name: Any = None, is_series: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Yield the findings in the evidence of the kinds `looked_at`; `decides`: whether all data are there.
+    """Yield the findings in the evidence of the kinds `looked_at`.
+
+    `decides`: whether all data are there; `chooses`: whether the first metric chooses a model.
 
     `label` and `score` are the names of the arguments in messages. `name` is the name of the column of scores, or of a
     Series.
@@ -193,9 +195,16 @@ def findings_of(
             f"{label} has many different fractions and {score} a few whole numbers, so they look swapped: labels come "
             "first. Soft labels with predicted classes look the same.",
         )
+    elif "arguments" in looked_at and are_item_ids(e, metrics):
+        yield Finding(
+            IDS,
+            f"{label} and {score} have other whole numbers in each list, so they look like ids of items: to evaluate "
+            "lists of ids, pass {query: relevant items} and {query: items, best first} to evaluate_run.",
+        )
     elif "labels" in looked_at:
-        yield from _of_labels(e, metrics, decides, label)
-    if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
+        yield from _of_labels(e, metrics, decides, chooses, label)
+    are_single = e.n_queries == e.n_rows >= LEAST_QUERIES and e.lowest_label < e.highest_label
+    if "ids" in looked_at and are_single and any(map(reads_order, metrics.values())):
         yield Finding(
             ONE_ROW,
             "Every query has one row and cannot be ranked: qid= must name what the documents of one list "
@@ -221,7 +230,7 @@ def findings_of(
         )
 
 
-def _of_labels(e: Evidence, metrics: Metrics, decides: bool, label: str) -> Iterator[Finding]:
+def _of_labels(e: Evidence, metrics: Metrics, decides: bool, chooses: bool, label: str) -> Iterator[Finding]:
     """Yield findings of labels, each for the affected metrics."""
     first, soft = next(iter(metrics), ""), []
     if is_soft(e):
@@ -255,9 +264,10 @@ def _of_labels(e: Evidence, metrics: Metrics, decides: bool, label: str) -> Iter
     told = [name for name, reason in reasons.items() if reason]
     if told:
         why = reasons[first if first in told else told[0]]
+        spoils = first in told if chooses else len(told) == len(metrics)
         told = [name for name in told if reasons[name] == why]
         message = f"{', '.join(told)} cannot tell good rankings from bad ones here: {why}"
-        yield Finding(CONSTANT, message, first in told)
+        yield Finding(CONSTANT, message, spoils)
 
 
 def _of_scale(e: Evidence, metrics: Metrics) -> Iterator[tuple[str, list[str]]]:
@@ -311,29 +321,23 @@ def _of_qid(e: Evidence) -> Iterator[Finding]:
 def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
     """Return the reason why every order has the same value with this `min_relevance`; "" if that may be chance."""
     low, high = e.lowest_label, e.highest_label
-    # If few documents are relevant, many rows may have no relevant document by chance.
-    is_sure = decides or e.n_rows >= LEAST_ROWS_WITHOUT
     if not are_enough(e.n_lists, e.n_rows):
         return ""
     if low == high:
         way_out = "No document is relevant."
         if high > 0:
             way_out = "Add rows of other documents, or rank all items of a recommender: make_recommender_scorer."
-        return f"every label is {low:g}. {way_out}" if is_sure or high > 0 else ""
+        # If few documents are relevant, many rows may have no relevant document by chance.
+        return f"every label is {low:g}. {way_out}" if decides or high > 0 or e.n_rows >= LEAST_ROWS_WITHOUT else ""
     if low >= least:
-        # A lower label with the same frequency would occur among the rows.
-        if e.n_lowest < ONE_IN_A_MILLION:
-            return ""
         way_out = f"If {low:g} means not relevant, pass {label} - {low:g}, or a" if low > 0 else "Pass a"
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
         return f"every document is relevant ({found}). {way_out} higher min_relevance."
     if high < least:
-        # Higher labels are rarer, but not much rarer than the highest label in this number of rows.
-        is_sure = is_sure or (high > 0 and e.n_highest >= RARER * ONE_IN_A_MILLION)
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
-        return f"no document is relevant ({found}). Pass a lower min_relevance." if is_sure else ""
+        return f"no document is relevant ({found}). Pass a lower min_relevance."
     way_out = "Add documents of other labels, or check qid=."
-    return f"the documents of each query have one label. {way_out}" if is_sure or e.n_high >= 2 else ""
+    return f"the documents of each query have one label. {way_out}"
 
 
 def are_enough(n_lists: int, n_rows: int) -> bool:
@@ -359,6 +363,13 @@ def are_swapped(e: Evidence) -> bool:
     """Whether labels look like scores and scores like labels."""
     is_few = e.scores_are_whole and e.highest_score - e.lowest_score <= MOST_GRADES
     return is_few and e.is_tied and len(e.fractions) >= LEAST_FRACTIONS
+
+
+def are_item_ids(e: Evidence, metrics: Metrics) -> bool:
+    """Whether labels and scores are ids, for metrics that would find all but one relevant, or in which one decides."""
+    if not e.are_ids or e.n_queries < 2:
+        return False
+    return any(is_exponential(one) or (one["min_relevance"] <= 1 and reads_relevance(one)) for one in metrics.values())
 
 
 def is_worse(e: Evidence) -> bool:
@@ -405,12 +416,12 @@ def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any)
     if odd_ids(queries.grouping.ids) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
         return False
     n_queries = queries.grouping.n_queries
-    if n_queries >= LEAST_AGAINST and may_run_against(queries):
+    if may_be_ids(queries) or (n_queries >= LEAST_AGAINST and may_run_against(queries)):
         return False
     if n_queries < LEAST_QUERIES and not are_enough(n_queries, len(queries.score)):
         return True
     for metric in metrics.values():
-        if not low < metric["min_relevance"] <= high:
+        if not low < metric["min_relevance"] <= high or (summary.has_unjudged and all_on_one_side(queries, metric)):
             return False
     return not summary.scores_are_whole and first_labels_differ(queries)
 
@@ -423,7 +434,8 @@ def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
     if "retrieved" in kinds and summary.score_range[1] == -np.inf:
         return True
     if summary.scores_are_whole:
-        if "arguments" in kinds and not summary.labels_are_whole and have_few_values(queries):
+        is_other = may_be_ids(queries) or (not summary.labels_are_whole and have_few_values(queries))
+        if "arguments" in kinds and is_other:
             return True
     if "scores" in kinds and n_queries >= LEAST_AGAINST and may_run_against(queries):
         return True
@@ -438,7 +450,7 @@ def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
             return True
     if not are_enough(n_queries, len(queries.row_label)):
         return False
-    if n_queries == queries.grouping.indptr[-1] or one_label_each(queries)[0]:
+    if n_queries == queries.grouping.indptr[-1] or one_label_each(queries):
         return True
     return any(all_on_one_side(queries, metric) for metric in metrics.values())
 

@@ -6,12 +6,13 @@ LangChain, nodes of LlamaIndex and points of Qdrant are objects.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.lower_is_better import COUNTED, is_lower_column
+from sklearn_rank._utils.lower_is_better import COUNTED, TOKENS, is_lower_column
 
 IDS = (
     "corpus_id", "doc_id", "docno", "document_id", "docid", "passage_id", "item_id", "pid", "chunk_id", "product_id",
@@ -21,6 +22,12 @@ SCORES = ("score", "_score", "similarity")
 """Keys: a hit has one of them, or several with one value; PyTerrier's "docid" beside "docno" is a number of its own."""
 ATTRIBUTES = ("id", "node_id", "id_")
 """Attributes; those that stand first win."""
+NAMED_SCORE = re.compile(
+    r"(?:(?:(?:re)?rank(?:er|ed|ing)?|relevance|relevancy|search|semantic|vector|dense|sparse|hybrid|fusion|fused|rrf|bm|"
+    r"cosine|cross|encoder|ce|colbert|retrieval|retriever|match|model|final|predicted|pred|query|similarity) )*"
+    r"(?:scores?|similarity|sim|prob|probability|logits?)"
+)
+"""Names of scores; a score of a review or of popularity is none of them."""
 
 
 def is_hit(entry: Any) -> bool:
@@ -30,7 +37,7 @@ def is_hit(entry: Any) -> bool:
     if isinstance(entry, Mapping):
         return any(entry.get(name) is not None for name in IDS)
     # What can be hashed and has no score is an id, whatever its attributes.
-    may_be_id = type(entry).__hash__ is not None and not hasattr(entry, "score")
+    may_be_id = type(entry).__hash__ is not None and not (hasattr(entry, "score") or _named_order(_fields(entry)))
     return not may_be_id and _id_of(entry) is not None
 
 
@@ -66,18 +73,33 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
 
 
 def _refuse_other_order(query: Any, hits: list[Any]) -> None:
-    """Refuse hits without a score whose ranks do not rise, or whose distances rise and fall."""
-    name = next((name for name in hits[0] if is_lower_column(name)), None) if isinstance(hits[0], Mapping) else None
-    values = [hit.get(name) for hit in hits] if name is not None else []
+    """Refuse hits without a score whose ranks do not rise, other scores do not fall, or distances rise and fall."""
+    name = _named_order(_fields(hits[0]))
+    values: list[Any] = [_fields(hit).get(name) for hit in hits] if name is not None else []
     if not all(isinstance(value, Real) for value in values):
         return
     # Inner products are called distances, too, and fall.
-    may_fall = not COUNTED.search(str(name))
-    if values != sorted(values) and not (may_fall and values == sorted(values, reverse=True)):
+    may_fall, may_rise = not COUNTED.search(str(name)), is_lower_column(name)
+    if not ((may_rise and values == sorted(values)) or (may_fall and values == sorted(values, reverse=True))):
         raise ValueError(
             f"Hits without a score must be in order, best first, but {echo(name)} is not: sort the hits by it. "
             f"Got {echo(values)} for query {echo(query)}."
         )
+
+
+def _fields(hit: Any) -> Mapping[Any, Any]:
+    """Keys of a hit, or its attributes."""
+    return hit if isinstance(hit, Mapping) else getattr(hit, "__dict__", {})
+
+
+def _named_order(fields: Mapping[Any, Any]) -> str | None:
+    """The name of a rank or a distance; else of the only score, or of the only score of a reranker."""
+    names = [name for name in fields if isinstance(name, str)]
+    if (lower := next(filter(is_lower_column, names), None)) is not None:
+        return lower
+    scores = [name for name in names if NAMED_SCORE.fullmatch(" ".join(TOKENS.findall(name)).lower())]
+    reranked = [name for name in scores if "rerank" in name.lower()]
+    return (reranked or scores)[0] if len(reranked or scores) == 1 else None
 
 
 def _id_of(hit: Any) -> Any:

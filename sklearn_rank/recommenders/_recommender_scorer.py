@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._data.doors import RECOMMENDER_SCORER, Door
-from sklearn_rank._data.look import Evidence, look, look_at_parts, reads_relevance
+from sklearn_rank._data.look import SAMPLE, Evidence, evidence_of, look, look_at_parts, reads_relevance
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import Grouping, concatenate_ranges
@@ -229,7 +229,7 @@ class RecommenderScorer:
         unmoved = {name for name in self.specs if highest <= 0 or (name in below and reads_relevance(self.specs[name]))}
         evidence = Evidence(
             n_users, n_users, n_users * len(self.items), 0.0, highest, labels_are_whole=bool((label % 1 == 0).all()),
-            unmoved=frozenset(unmoved), n_highest=int(np.count_nonzero(label == highest)),
+            unmoved=frozenset(unmoved),
         )  # fmt: skip
         look_at_parts(door, [evidence], self.specs, kinds="labels grades", on_misuse=on_misuse)
         look(door, on_misuse, ratings=(label, self.specs))
@@ -246,13 +246,13 @@ class RecommenderScorer:
         specs = [*self.specs.values(), *added.values()]
         is_known = data.is_known_user
         results = [PerQuery.empty(spec, n_users) for spec in specs]
-        undefined = np.zeros(n_users, dtype=bool)
+        undefined, evidence = np.zeros(n_users, dtype=bool), list[Evidence]()
         for users, are_known in ((np.flatnonzero(is_known), True), (np.flatnonzero(~is_known), False)):
             if not len(users):
                 continue
             ranking = UserRankings(data, users, are_known)
             try:
-                parts = compute(ranking.queries, specs)
+                parts = compute(self._looking_at_scores(ranking.queries, evidence), specs)
             except NotRanked as error:
                 undefined[users] = True
                 warn_caller(
@@ -268,6 +268,7 @@ class RecommenderScorer:
                 result.numerator[users], result.undefined[users] = part.numerator, part.undefined
                 if result.spec["average"] == "micro":
                     result.denominator[users] = part.denominator
+        look_at_parts(RECOMMENDER_SCORER, evidence, self.specs, kinds="scores")
         named = dict(zip(self.specs, results, strict=False))
         settled = settled_by_values(self.specs, named) | settled_by(added, named, results[len(named) :])
         # Users whom the model cannot rank have relevant items.
@@ -282,6 +283,17 @@ class RecommenderScorer:
         counts = DataCounts(data.n_items - data.test.n_excluded, data.test.fingerprints, known_settled=settled)
         evaluation = Evaluation(data.test.ids, None, named, counts)
         return with_lists(evaluation, data.shown.compute(data.fitted), n_users)
+
+    def _looking_at_scores(self, queries: LazyQueries, evidence: list[Evidence]) -> LazyQueries:
+        """Collect evidence of scores that contradict labels from the first blocks of queries."""
+
+        def make(first: int, last: int, depth: int | None) -> Queries:
+            built = queries.make(first, last, depth)
+            if sum(one.agreement.n for one in evidence) < SAMPLE:
+                evidence.append(evidence_of(built, self.specs, kinds="scores"))
+            return built
+
+        return replace(queries, make=make) if self._looks else queries
 
     @property
     def __name__(self) -> str:

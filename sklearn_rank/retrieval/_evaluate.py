@@ -160,7 +160,7 @@ def evaluate_retrieval(
         check_self(n_queries, n_items)
     else:
         found = queries_among_items(query_features, database_features)
-        look(RETRIEVAL, itself=(*found, database_features is query_features))
+        look(RETRIEVAL, itself=(*found, relevance, specs, database_features is query_features))
     of_queries = {
         "query_labels": query_labels, "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
     }  # fmt: skip

@@ -149,7 +149,7 @@ def score_neighbors(
         look(NEIGHBORS, neighbors=(near, items, higher_is_nearer))
     if not exclude_self:
         n_found = int(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]))
-        look(NEIGHBORS, itself=(n_found, n_queries))
+        look(NEIGHBORS, itself=(n_found, n_queries, relevance, specs))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:

@@ -33,14 +33,14 @@ def one_label(n_queries, n_documents=3):
     return of_labels(np.ones(n_queries * n_documents), lists(n_queries, n_documents))
 
 
-def all_relevant(n_lowest):
-    """60 documents with enough lowest labels that two lists contain both labels."""
-    return of_labels(np.arange(60) >= n_lowest, lists(20), min_relevance=0)
+def all_relevant(n_queries):
+    """A single document with the lowest label."""
+    return of_labels(np.arange(3 * n_queries) > 0, lists(n_queries), min_relevance=0)
 
 
-def none_relevant(n_highest, n_rows=300):
-    rows = np.arange(n_rows)
-    return of_labels(np.where(rows < n_highest, 2, rows % 2), lists(n_rows // 3), min_relevance=3)
+def none_relevant(n_queries):
+    rows = np.arange(3 * n_queries)
+    return of_labels(np.where(rows < 1, 2, rows % 2), lists(n_queries), min_relevance=3)
 
 
 def all_zero(n_rows):
@@ -134,8 +134,8 @@ FALLING, ITSELF = "similarities as distances", "queries in the database"
 CASES = {
     "one label, queries": (CONSTANT, one_label(20), one_label(19)),
     "one label, documents": (CONSTANT, one_label(20, 3), one_label(20, 2)),
-    "all relevant": (CONSTANT, all_relevant(14), all_relevant(13)),
-    "none relevant": (CONSTANT, none_relevant(70), none_relevant(69)),
+    "all relevant": (CONSTANT, all_relevant(20), all_relevant(19)),
+    "none relevant": (CONSTANT, none_relevant(20), none_relevant(19)),
     "none relevant, rows": (CONSTANT, all_zero(1400), all_zero(1399)),
     "soft, rows": (SOFT, soft(6), soft(5)),
     "soft, queries": (SOFT, soft(6), soft(6, 1)),

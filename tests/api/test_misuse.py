@@ -588,7 +588,7 @@ def test_checks_of_other_metrics_only_warn():
     rows = OF_ROWS["no order matters"]
     for first, last, expected in (
         ("ndcg", "map", (["no order matters"], "")),
-        ("map", "ndcg", ([], "no order matters")),
+        ("map", "ndcg", (["no order matters"], "")),
     ):
         evaluator = RankingEvaluator([first, last], cv=3)
         assert seen(evaluator.cross_validate, Given(), rows.X, rows.label, qid=rows.qid) == expected
@@ -697,7 +697,7 @@ def test_ordinary_data_raise_no_warning(first):
     metrics = ["ndcg@10", "map", "mrr", "p@5", "q", "err(max_grade=31)", "bpref"]
     for seed in range(first, first + 500):
         label, score, qid = ordinary(seed)
-        if len(qid) == len(np.unique(qid)) >= 20:
+        if len(qid) == len(np.unique(qid)) >= 20 or label.min() >= 1:
             continue
         assert seen(evaluate, label, score, qid=qid, metrics=metrics) == ([], ""), seed
 
