@@ -16,14 +16,12 @@ from sklearn_rank._misuse.check import Finding
 from sklearn_rank._misuse.distances import finds_itself, largest_for_equal, neighbors_worst_first
 from sklearn_rank._misuse.evidence import (
     ALL_KINDS,
-    SAMPLE,
     Evidence,
     Metrics,
-    first_queries,
-    reads_order,
-    unmoved_by_order,
 )  # fmt: skip
+from sklearn_rank._misuse.evidence import SAMPLE as SAMPLE
 from sklearn_rank._misuse.evidence import compute_with as compute_with
+from sklearn_rank._misuse.evidence import full_lists as full_lists
 from sklearn_rank._misuse.evidence import reads_relevance as reads_relevance
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.models import copies_of_label, frozen_ranker, models_twice, ranker_without_queries
@@ -39,6 +37,7 @@ from sklearn_rank._misuse.rows import (
 )  # fmt: skip
 from sklearn_rank._misuse.rows import BatchesSeen as BatchesSeen
 from sklearn_rank._misuse.rows import has_another_gain as has_another_gain
+from sklearn_rank._misuse.rows import reads_scale as reads_scale
 from sklearn_rank._misuse.runs import CONTRADICTED, RISING, TURNED, column_contradicts, of_one_direction
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo_all
@@ -131,8 +130,8 @@ def look_at_labels(door: Door, data: Data, metrics: Metrics, on_misuse: str = "r
 def look_at_parts(
     door: Door, parts: Iterable[Evidence], metrics: Metrics, *, kinds: str = "", name: Any = None,
     on_misuse: str = "raise",
-) -> None:  # fmt: skip
-    """Look at rows that arrived in parts, by the evidence of each."""
+) -> Evidence:  # fmt: skip
+    """Look at rows that arrived in parts, by the evidence of each; return that of all."""
     evidence = Evidence()
     for part in parts:
         evidence = evidence.joined(part)
@@ -142,6 +141,7 @@ def look_at_parts(
             evidence, metrics, door.kinds(kinds), door.decides, door.chooses, label=label, score=score, name=name
         )  # fmt: skip
         report(door, seen, on_misuse)
+    return evidence
 
 
 def evidence_of(
@@ -173,13 +173,6 @@ def kinds_left(seen: Iterable[Finding], is_told: bool) -> str:
     if TURNED in found:
         return "none"
     return KINDS_OF_LABELS if is_told or found & {RISING, CONTRADICTED} else ""
-
-
-def unmoved_by_any_order(queries: Queries, metrics: Metrics) -> list[str]:
-    """Metrics that no order of the first queries can change."""
-    ordered = {name: metric for name, metric in metrics.items() if reads_order(metric)}
-    some = first_queries(queries, min(SAMPLE, queries.grouping.n_queries))
-    return unmoved_by_order(some, ordered) if ordered else []
 
 
 # --- reports -------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.read import as_mask, read, with_columns, with_scores
 from sklearn_rank._evaluation.kept_data import DocumentsOfRows, RankedData, compute_with_settled
+from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
 from sklearn_rank._metric.settled import metrics_to_add
@@ -240,8 +241,9 @@ def evaluate_queries(
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
         added = metrics_to_add(specs)
     metrics, settled = compute_with_settled(built, specs, added)
-    look_at_parts(door, evidence, specs, kinds="labels")
-    data = RankedData(kept or queries, fingerprints, documents, known_settled=settled)
+    found = look_at_parts(door, evidence, specs, kinds="labels")
+    remarks = orders_in_words(found.full, found.longest, specs)
+    data = RankedData(kept or queries, fingerprints, documents, known_settled=settled, known_remarks=remarks)
     return Evaluation(queries.grouping.ids, queries.weight, metrics, data, *queries.properties)
 
 

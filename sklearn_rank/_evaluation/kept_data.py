@@ -80,6 +80,8 @@ class RankedData(ReadOnlyArrays):
         Checksum of scores, which may be an array of the user.
     known_settled : dict of str to ndarray of shape (n_queries,) or None
         Queries whose judgments alone fix the value of a metric, where they were computed with the metrics.
+    known_remarks : tuple of str
+        What queries showed while they were built.
     """
 
     queries: Queries | LazyQueries
@@ -88,6 +90,7 @@ class RankedData(ReadOnlyArrays):
     labels_checksum: int | None = None
     scores_checksum: int | None = None
     known_settled: Settled | None = None
+    known_remarks: tuple[str, ...] = ()
     run_means: ClassVar[RunMeans] = {}
 
     def __post_init__(self) -> None:
@@ -122,7 +125,7 @@ class RankedData(ReadOnlyArrays):
 
     def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
         """What the data show that the values do not."""
-        return remarks_on(self.queries, specs)
+        return self.known_remarks or remarks_on(self.queries, specs)
 
     @cached_property
     def label_fingerprints(self) -> Fingerprints | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from sklearn_rank._data.look import unmoved_by_any_order
+from sklearn_rank._data.look import full_lists, reads_scale
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.ranking import Labels
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, Index
@@ -22,8 +24,8 @@ def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) 
     """Remarks on the data of one result; empty for queries that are built when they are needed."""
     if isinstance(queries, LazyQueries) or queries.has_subtopics:
         return ()
-    remarks = (_on_scores(queries), _on_orders(queries, specs), *_on_full_recall(queries, specs))
-    return tuple(filter(None, remarks))
+    of_metrics = *_on_full_recall(queries, specs), *_on_scale(queries, specs)
+    return tuple(filter(None, (_on_scores(queries), *_on_orders(queries, specs), *of_metrics)))
 
 
 def _on_scores(queries: Queries) -> str:
@@ -36,14 +38,25 @@ def _on_scores(queries: Queries) -> str:
     return f"all scores are equal in {n} of {n} queries" if n < grouping.n_rows and equal.all() else ""
 
 
-def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
+def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
     """That no order can change metrics, because no list is longer than their cutoff."""
-    longest = queries.longest
-    within = {name: spec for name, spec in specs.items() if spec.k is not None and np.min(spec.k) >= longest > 1}
-    if not within or queries.unlisted is not None:
-        return ""
-    names = [display_name(name) for name in unmoved_by_any_order(queries, within)]
-    return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
+    return orders_in_words(*full_lists(queries, specs), specs)
+
+
+def orders_in_words(full: frozenset[str], longest: int, specs: Iterable[str]) -> tuple[str, ...]:
+    """That no order can change metrics, because no list is longer than their cutoff; empty if there is none."""
+    names = ", ".join(display_name(name) for name in specs if name in full)
+    return (f"no order can change {names}: no list has more than {longest} documents",) * bool(names)
+
+
+def _on_scale(queries: Queries, specs: Mapping[str, MetricSpec]) -> Iterator[str]:
+    """Metrics whose default scale has grades that no document has, and their means on the scale of the labels."""
+    high = queries.summary.label_range[1]
+    for name, spec in specs.items():
+        if high >= 1 and "max_grade" not in spec.keywords and reads_scale(spec) and high < spec["max_grade"]:
+            yield f"labels reach {high:g} and max_grade is {spec['max_grade']:g} in {display_name(name)}"
+            (values,) = compute(queries, [replace(spec, keywords={**spec.keywords, "max_grade": high})])
+            yield f"with max_grade={high:g} {display_name(name)} is {values.average(queries.weight)[-1]:.4g}"
 
 
 def _on_full_recall(queries: Queries, specs: Mapping[str, MetricSpec]) -> Iterator[str]:

@@ -115,7 +115,7 @@ class Moments(NamedTuple):
         return math.copysign(math.inf, mean) if variance == 0 else mean / math.sqrt(variance / self.n)
 
 
-SETS_OF_EVIDENCE = ("unmoved", "fractions", "odd_ids")
+SETS_OF_EVIDENCE = ("unmoved", "fractions", "odd_ids", "full")
 """Attributes of `Evidence` that are sets."""
 
 NO_MOMENTS = Moments()
@@ -148,6 +148,10 @@ class Evidence(NamedTuple):
         Query ids that may be placeholders for missing ids, or invalid, see `odd_ids`.
     highest_other : float
         Highest label, but for one of `HIGHEST_OF_SCALES`.
+    full : frozenset of str
+        Metrics whose cutoff contains every list, and that no order of a list can change.
+    longest : int
+        Length of the longest list of retrieved documents, computed only if a metric has a cutoff.
     """
 
     n_queries: int = 0
@@ -166,6 +170,8 @@ class Evidence(NamedTuple):
     agreement: Moments = NO_MOMENTS
     odd_ids: frozenset[Any] = NO_IDS
     highest_other: float = -math.inf
+    full: frozenset[str] = NO_METRICS
+    longest: int = 0
 
     @classmethod
     def of(
@@ -192,7 +198,7 @@ class Evidence(NamedTuple):
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *summary.score_range, summary.labels_are_whole,
             summary.scores_are_whole, unmoved, fractions, is_tied, are_ids, moments, odd,
-            _highest_other(queries.row_label, high),
+            _highest_other(queries.row_label, high), *(full_lists(queries, metrics) if "labels" in kinds else ()),
         )  # fmt: skip
 
     def with_ids(self, ids: NDArray[Any]) -> Evidence:
@@ -225,7 +231,7 @@ class Evidence(NamedTuple):
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
             self.unmoved & other.unmoved, fractions, self.is_tied or other.is_tied, self.are_ids and other.are_ids,
             self.agreement.joined(other.agreement), self.odd_ids | other.odd_ids,
-            max(self.highest_other, other.highest_other),
+            max(self.highest_other, other.highest_other), self.full & other.full, max(self.longest, other.longest),
         )  # fmt: skip
 
 
@@ -322,6 +328,9 @@ def unmoved_metrics(queries: Queries, metrics: Metrics) -> frozenset[str]:
     if not candidates:
         return NO_METRICS
     low, high = label_range(queries)
+    if low == high > 0 and queries.summary.has_unjudged:
+        # Only relevant documents are judged.
+        return NO_METRICS
     if low < high and any(low >= metric["min_relevance"] for metric in candidates.values()):
         shown = _judged_and_retrieved(queries)
         if shown is None:
@@ -415,14 +424,35 @@ def one_label_each(queries: Queries) -> bool:
     return True
 
 
-def unmoved_by_order(queries: Queries, metrics: Metrics) -> list[str]:
+def full_lists(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], int]:
+    """Metrics whose cutoff contains every list and that no order of a list can change, and the longest list."""
+    cuts = {name: k for name, metric in metrics.items() if (k := getattr(metric, "k", None)) is not None}
+    if queries.has_subtopics or not cuts:
+        return NO_METRICS, 0
+    longest = int(queries.longest)
+    if queries.summary.has_unretrieved or queries.unlisted is not None:
+        longest = int(queries.grouping.reduce((queries.score > -np.inf).astype(np.int64)).max())
+    within = {
+        name: metrics[name] for name, k in cuts.items() if np.min(k) >= longest > 1 and reads_order(metrics[name])
+    }
+    some = first_queries(queries, min(SAMPLE, queries.grouping.n_queries)) if within else queries
+    return frozenset(unmoved_by_order(some, within, of_lists=True) if within else ()), longest
+
+
+def unmoved_by_order(queries: Queries, metrics: Metrics, *, of_lists: bool = False) -> list[str]:
     """Metrics with the same value for the best and the worst order of every query.
 
     If some documents were not retrieved, the choice of retrieved documents matters: then the value must also be the
-    same without any retrieved document.
+    same without any retrieved document, or with `of_lists` the retrieved documents stay.
     """
     orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
-    if queries.summary.has_unretrieved:
+    if of_lists and queries.summary.has_unretrieved:
+        lists = [np.where(queries.score > -np.inf, one.score, -np.inf) for one in orders]
+        orders = [
+            queries.with_scores(x, one.summary._replace(has_unretrieved=True))
+            for x, one in zip(lists, orders, strict=True)
+        ]
+    elif queries.summary.has_unretrieved:
         nothing = queries.summary._replace(score_range=(np.inf, -np.inf))
         orders.append(queries.with_scores(np.full(len(queries.score), -np.inf), nothing))
     first, *others = [[values.values() for values in _compute(part, [*metrics.values()])] for part in orders]

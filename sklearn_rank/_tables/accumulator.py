@@ -16,7 +16,9 @@ from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.read import read
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
+from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.settled import metrics_to_add
@@ -263,6 +265,8 @@ class RankingAccumulator:
             order = id_order(ids)
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
         result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
+        remarks = orders_in_words(self._evidence.full, self._evidence.longest, self._specs)
+        result = with_counts(result, known_remarks=remarks)
         result = replace(result, **check_attributes(by, clusters, Grouping.one_row_each(ids))._asdict())
         look(ACCUMULATOR, queries=(result,))
         return result

@@ -10,7 +10,9 @@ from typing import Any
 from sklearn_rank._data.doors import TABLE
 from sklearn_rank._data.look import Evidence, collected_findings, findings_in, look, look_at_parts, report
 from sklearn_rank._evaluation.evaluate import evaluate_rows
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
+from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
@@ -227,5 +229,6 @@ def _evaluate_pieces(
     look_at_parts(TABLE, [evidence.with_ids(ids)], specs, name=names.y_score)
     report(TABLE, validator.batches.findings())
     result = join_parts(results, numbers, ids, validator.weight)
+    result = with_counts(result, known_remarks=orders_in_words(evidence.full, evidence.longest, specs))
     look(TABLE, queries=(result,))
     return result

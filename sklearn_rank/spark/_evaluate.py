@@ -11,7 +11,9 @@ import numpy as np
 from sklearn_rank._data.doors import SPARK
 from sklearn_rank._data.look import Evidence, look_at_parts
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
+from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
@@ -132,9 +134,10 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
         )
     order = np.argsort(ids, kind="stable")
     evidence = map(Evidence.from_json, table[FINDINGS].drop_null().to_pylist())
-    look_at_parts(SPARK, evidence, specs, name=score_name)
+    found = look_at_parts(SPARK, evidence, specs, name=score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}
-    return result_from_columns(computed, values, ids[order], values.get("weight"))
+    result = result_from_columns(computed, values, ids[order], values.get("weight"))
+    return with_counts(result, known_remarks=orders_in_words(found.full, found.longest, specs))
 
 
 @named_arguments

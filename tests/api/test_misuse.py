@@ -806,7 +806,7 @@ def test_every_cell_of_the_table_is_tested():
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
     tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
     of_models = {check.name for check in ALL_CHECKS if check.kind in ("models", "frozen", "fitted", "judged", "copies")}
-    of_models |= {check.name for check in (*CHECKS_OF_IDS, *CHECKS_OF_RATINGS)}
+    of_models |= {check.name for check in (*CHECKS_OF_IDS, *CHECKS_OF_RATINGS)} | {"ids as labels and scores"}
     of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
     of_retrieval |= {doors.RECOMMENDER_SCORER.name}
     lacking = {

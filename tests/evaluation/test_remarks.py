@@ -8,8 +8,17 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryRanker, RankingEvaluator, compare_systems, evaluate, evaluate_run
+from sklearn_rank import (
+    QueryRanker,
+    RankingAccumulator,
+    RankingEvaluator,
+    compare_systems,
+    evaluate,
+    evaluate_run,
+    evaluate_table,
+)
 from sklearn_rank.results import Comparison, Evaluation
+from sklearn_rank.retrieval import score_neighbors
 
 RNG = np.random.default_rng(0)
 QID, LABEL, SCORE = np.repeat(np.arange(12), 5), RNG.integers(0, 3, 60), RNG.random(60)
@@ -28,12 +37,13 @@ def of_runs(a, b, metrics="map"):
     return compare_systems(JUDGED, {"a": a, "b": b}, metrics=metrics)
 
 
-def of_systems(a, b):
-    return compare_systems(LABEL, {"a": a, "b": b}, qid=QID, metrics="map")
+def of_systems(a, b, metrics="map"):
+    return compare_systems(LABEL, {"a": a, "b": b}, qid=QID, metrics=metrics)
 
 
 EQUAL, NO_ORDER, DEPTHS = "all scores are equal in ", "no order can change ", "lists are cut at other depths: "
-ROOM = " queries have more than "
+ROOM, SCALE = " queries have more than ", "and max_grade is "
+NEAR = np.array([RNG.permutation(12)[:4] for _ in range(12)])
 CASES = {
     "equal": (lambda: of_rows(np.ones(60)), EQUAL + "12 of 12 queries"),
     "equal in each": (lambda: of_rows(QID / 7), EQUAL + "12 of 12 queries"),
@@ -41,7 +51,14 @@ CASES = {
     "one document each": (lambda: of_rows(SCORE[:12], LABEL[:12], np.arange(12), "dcg"), ""),
     "within": (lambda: of_rows(metrics=["recall@5", "p@5", "ndcg@5"]), NO_ORDER + "Recall@5, P@5: no list has more"),
     "beyond": (lambda: of_rows(metrics=["recall@4", "mrr@5"]), ""),
-    "not retrieved": (lambda: evaluate_run(JUDGED, lists(5), metrics="recall@20"), ""),
+    "not retrieved": (lambda: evaluate_run(JUDGED, lists(5), metrics="recall@20"), NO_ORDER + "Recall@20: no list has"),
+    "not all retrieved": (lambda: evaluate_run(JUDGED, lists(5), metrics=["recall@4", "ndcg@20"]), ""),
+    "neighbors": (lambda: score_neighbors(None, NEAR, true_indices=NEAR[:, ::2], metrics="p@4"), NO_ORDER + "P@4: no"),
+    "pieces": (lambda: evaluate_table([(LABEL, SCORE, QID)], metrics="p@5"), NO_ORDER + "P@5: no list has more than 5"),
+    "updates": (lambda: RankingAccumulator("p@5").update(LABEL, SCORE, QID).compute(), NO_ORDER + "P@5: no list has"),
+    "a scale": (lambda: of_rows(metrics="err"), "labels reach 2 and max_grade is 4 in ERR; with max_grade=2 ERR is 0."),
+    "a scale that is given": (lambda: of_rows(metrics="err(max_grade=4)"), ""),
+    "a scale of systems": (lambda: of_systems(SCORE, -SCORE, "err"), "and max_grade is 4 in ERR; a: with max_grade=2"),
     "no room": (lambda: of_rows(metrics="recall_all@2"), ROOM + "2 relevant documents and count as 0 in Full recall@2"),
     "room": (lambda: of_rows(metrics=["recall_all", "hit@1"]), ""),
     "room for judged": (lambda: evaluate_run(JUDGED, lists(5), metrics="hit(need=all)@2"), "12 of 12" + ROOM + "2"),
@@ -49,7 +66,7 @@ CASES = {
     "both": (lambda: of_systems(np.ones(60), QID), "0; " + EQUAL),
     "depths": (lambda: of_runs(lists(5), lists(8)), DEPTHS + "a 5, b 8"),
     "one depth": (lambda: of_runs(lists(5), lists(5)), ""),
-    "depths below the cutoff": (lambda: of_runs(lists(5), lists(8), "p@5"), ""),
+    "depths below the cutoff": (lambda: of_runs(lists(5), lists(8), "p@4"), ""),
     "no depth": (lambda: of_runs({q: lists(q + 2, [q])[q] for q in JUDGED}, lists(8)), ""),
 }  # fmt: skip
 
@@ -59,7 +76,7 @@ def test_remarks(case, tmp_path):
     make, remark = CASES[case]
     result = make()
     assert remark in result._footer()
-    assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS, ROOM) if one not in remark)
+    assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS, ROOM, SCALE) if one not in remark)
     result.save(tmp_path / "result")
     assert type(result).load(tmp_path / "result")._footer() == result._footer()
     texts = [repr(result), result._repr_html_(), *([result.to_markdown()] if isinstance(result, Evaluation) else [])]
