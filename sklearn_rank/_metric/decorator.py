@@ -185,7 +185,7 @@ def _define(
 
     entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **own)
     if not (tried or entry.is_built_in):
-        from sklearn_rank._metric.probe import refuse_wrong_formula
+        from sklearn_rank._metric.metric_check import refuse_wrong_formula
 
         refuse_wrong_formula(entry)
     score.__signature__ = signature_of(entry)  # type: ignore[attr-defined]

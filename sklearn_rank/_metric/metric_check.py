@@ -1,31 +1,54 @@
-"""`check_metric`: the laws of ranking metrics on random lists, for the tests of a metric's author."""
+"""The laws of ranking metrics: a new formula is tried on a few lists, and `check_metric` tries a metric on many.
+
+The value of a query must not depend on other queries or on the order of its rows, and tied documents must give the mean
+over their orders. A formula that breaks one of these laws when it is defined raises; one that reads the values of
+scores without declaring it gets a warning. A formula that raises on the few lists is not judged.
+"""
 
 from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from sklearn_rank._engine.ranked import NoClosedForm
+from sklearn_rank._engine.grouping import Grouping
+from sklearn_rank._engine.ranked import NoClosedForm, Pairs, Ranked
+from sklearn_rank._engine.ranking import RankingKey, rank_block
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.plain import PlainMetric
-from sklearn_rank._metric.probe import _alike, _labels, _scales
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 N_QUERIES = 20
-TRIED_CUTOFFS = 1, 3
-HOLDS = "holds"
-TIED_LIST = np.array([2.0, 1.0, 1.0, 0.0])
-"""Scores of a list with a tie in the middle."""
+TRIED_CUTOFFS = 1, 2, 3
+TIED = np.array([(1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1.0, 1.0, 0.0, 0.0)])
+"""Scores of tied documents."""
+
+ROW_ORDERS = np.array([*permutations(range(4))])
+"""Orders of the rows of four documents."""
+
+APART = "a query must have the same value whatever other queries there are"
+ROWS = "the order of the rows of a query must not matter"
+TIES = "tied documents must be worth the mean over all their orders"
+ORDER_ONLY = "only the order of scores may count, or declare reads_scores=True"
+WAYS_OUT = {
+    APART: " r.label, r.rank and the like are flat over all queries: sum them by r.cumsum, and repeat a number per "
+    "query by r.of_query.",
+    ROWS: " If equal scores leave it open, call r.refuse_ties in the formula.",
+    TIES: " In r.cumsum what belongs to an item (labels, gains) is a value, what belongs to a position (functions of "
+    "r.rank, results of r.cascade and r.joint) is a weight; a denominator must not depend on the order. Otherwise call "
+    "r.refuse_ties in the formula, or declare defines_ties=True if equal scores are part of the definition.",
+}
 
 
 def check_metric(metric: MetricLike, **keywords: Any) -> dict[str, str]:
@@ -70,111 +93,201 @@ def check_metric(metric: MetricLike, **keywords: Any) -> dict[str, str]:
     a pickle has the same values: holds
     keywords have rules: holds
     """
-    trial = _Trial.of(parse_metric(metric, **keywords))
-    results = {}
-    for name, law in LAWS.items():
-        reason = law(trial)
-        results[name] = f"not tried: {reason}" if reason else HOLDS
-    return results
+    spec, lengths = parse_metric(metric, **keywords), np.random.default_rng(0).integers(2, 8, N_QUERIES)
+    trial, other = [_Trial.of(spec, lengths, grades) for grades in _scales(spec.metric)]
+    try:
+        trial.values()
+    except ValueError:
+        trial = other
+    reasons = {name: law(trial) for name, law in LAWS.items()}
+    return {name: f"not tried: {reason}" if reason else "holds" for name, reason in reasons.items()}
 
 
-@dataclass(frozen=True)
+def refuse_wrong_formula(metric: Metric) -> None:
+    """Try the formula of a new metric.
+
+    Raises
+    ------
+    ValueError
+        If it breaks one of the laws that are asked of all formulas.
+    """
+    for grades in _scales(metric):
+        trial = _FirstTrial.of(MetricSpec(metric), (5, 3, 4, 2), grades)
+        if not metric.pointwise:
+            trial.score[trial.score < 2] = -np.inf
+        for law in (_is_apart, _ignores_rows, _averages_ties):
+            law(trial)
+        try:
+            _reads_order(trial)
+        except ValueError:
+            warnings.warn(
+                f"The formula of {metric.function_name} reads the values of scores, not only their "
+                "order. Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if any(trial.values(k) is not None for k in trial.cutoffs):
+            break
+
+
+@dataclass
 class _Trial:
-    """Random lists for a metric: labels, scores without ties, queries, and columns that the formula reads."""
+    """Random lists for a metric: labels, scores without ties, queries, and numbers for columns that a formula reads."""
 
     spec: MetricSpec
+    grades: Array
     label: Array
     score: Array
     qid: Index
-    columns: Mapping[str, Array]
+    column: Array
+    defines_ties: bool = False
+    """Whether it says itself what equal scores are worth: it is declared, or the formula reads the ends of ties."""
 
     @classmethod
-    def of(cls, spec: MetricSpec) -> _Trial:
-        """Lists with labels that the metric takes; the last query has only the lowest label."""
-        rng = np.random.default_rng(0)
-        qid = np.repeat(np.arange(N_QUERIES), rng.integers(2, 8, N_QUERIES))
-        scales = _scales(spec.metric)
-        for grades in scales:
-            label = _labels(spec.metric, grades, len(qid), 1)
-            label = label[:, 0] if isinstance(spec.metric, PlainMetric) else label
-            label[qid == N_QUERIES - 1] = grades[0]
-            columns = {name: rng.uniform(1, 9, len(qid)).round(2) for name in spec.metric.columns}
-            trial = cls(spec, label, rng.permutation(len(qid)) / 8.0, qid, columns)
-            try:
-                trial.values()
-            except ValueError:
-                if grades is scales[-1]:
-                    raise
-            else:
-                break
-        return trial
+    def of(cls, spec: MetricSpec, lengths: Any, grades: Array) -> Self:
+        """Lists of some lengths, the first ranks of few with different grades; the last query has only the lowest."""
+        qid = np.repeat(np.arange(len(lengths)), lengths)
+        label, rng = _labels(spec.metric, grades, len(qid), 4), np.random.default_rng(1)
+        label[qid == qid[-1]] = grades[0]
+        score = rng.permutation(np.arange(float(len(qid))))
+        return cls(spec, grades, label, score, qid, rng.uniform(1, 9, len(qid)).round(2))
+
+    def tied(self) -> Self:
+        """As many lists of four documents with equal scores, each in all orders of its rows."""
+        n = self.qid[-1] + 1
+        label = np.stack([_labels(self.spec.metric, self.grades, 4, seed) for seed in range(n)])[:, ROW_ORDERS]
+        score, column = np.resize(TIED, (n, 4))[:, ROW_ORDERS].ravel(), np.tile(self.column[ROW_ORDERS].ravel(), n)
+        qid = np.repeat(np.arange(n * len(ROW_ORDERS)), 4)
+        label, defines_ties = label.reshape(-1, *label.shape[3:]), self.spec.metric.defines_ties
+        return replace(self, label=label, score=score, qid=qid, column=column, defines_ties=defines_ties)
 
     @property
     def cutoffs(self) -> tuple[int | None, ...]:
         """Cutoffs to try."""
         return (*TRIED_CUTOFFS, None) if self.spec.metric.has_cutoff else (None,)
 
-    def values(self, k: int | None = None, rows: Any = slice(None), score: Any = None, **keywords: Any) -> Array:
+    def columns(self, rows: Any) -> dict[str, Array]:
+        """Values of the columns that the formula reads."""
+        return {name: self.column[rows] * (i + 1) for i, name in enumerate(self.spec.metric.columns)}
+
+    def values(self, k: int | None = None, rows: Any = slice(None), score: Any = None, **keywords: Any) -> Any:
         """Value of each query, queries in order of first appearance; NaN where it is undefined."""
         keywords = {**self.spec.keywords, "average": None, "replace_undefined_by": np.nan, **keywords}
-        columns = {name: values[rows] for name, values in self.columns.items()}
         score = (self.score if score is None else score)[rows]
         entry = keywords.pop("entry", self.spec.metric)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            value: Array = value_of(entry, self.label[rows], score, qid=self.qid[rows], k=k, **columns, **keywords)
-        return value
+            keywords |= self.columns(rows)
+            return value_of(entry, self.label[rows], score, qid=self.qid[rows], k=k, **keywords)
 
-    def lists(self) -> Iterator[Index]:
+    def lists(self) -> list[Index]:
         """Rows of each query."""
-        for number in range(N_QUERIES):
-            yield np.flatnonzero(self.qid == number)
+        return [np.flatnonzero(self.qid == number) for number in range(self.qid[-1] + 1)]
 
-    def expect(self, law: str, value: Array, expected: Array, k: int | None) -> None:
-        """Raise AssertionError if two computations differ by more than rounding."""
-        if not (alike := _alike(value, expected)).all():
+    def expect(self, law: str, value: Array | None, expected: Array | None, k: int | None) -> None:
+        """Raise if two computations differ by more than rounding."""
+        if value is None or expected is None:
+            return
+        if not (alike := np.isclose(value, expected, rtol=1e-9, atol=1e-12, equal_nan=True)).all():
             i, at = int(np.argmin(alike)), "" if k is None else f" at k={k}"
-            self.fail(law, f"{value[i]:.6g} and {expected[i]:.6g} for one query{at}")
+            self.fail(law, f"{value[i]:.6g} and {expected[i]:.6g} for one query{at}", WAYS_OUT.get(law, ""))
 
     def fail(self, law: str, got: str, hint: str = "") -> None:
         """Say which law does not hold."""
         raise AssertionError(f"{self.spec.metric.function_name} breaks a law: {law}. Got {got}.{hint}")
 
 
+@dataclass
+class _FirstTrial(_Trial):
+    """A few lists, on which a formula is tried when it is defined."""
+
+    def values(self, k: int | None = None, rows: Any = slice(None), score: Any = None, **keywords: Any) -> Any:
+        """Value of each query; None if the formula, or a check before it, raises."""
+        trial, metric = self, self.spec.metric
+
+        class Watched(Ranked):
+            def at_tie_end(self, x: Array) -> Array:
+                trial.defines_ties = True
+                return super().at_tie_end(x)
+
+            def pairs(self) -> Pairs:
+                trial.defines_ties = True
+                return super().pairs()
+
+        with suppress(Exception), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            spec, lengths = MetricSpec(metric, k, keywords), np.bincount(self.qid[rows])
+            score = (self.score if score is None else score)[rows]
+            queries = queries_of(self.label[rows], score, Grouping.by_sizes(lengths := lengths[lengths > 0]))
+            queries = replace(queries, columns=self.columns(rows))
+            ranking = rank_block(queries, 0, len(lengths), RankingKey.of(spec, queries), spec.depth)
+            ranked = Watched(ranking, spec.cutoffs, spec["min_relevance"])
+            numerator, denominator = metric.ratio(ranked, spec.bind(queries))
+            undefined = np.broadcast_to(denominator == 0, ranked.shape)
+            if metric.needs_relevant:
+                undefined = undefined | (ranked.n_relevant == 0)
+            return np.where(undefined, np.nan, np.divide(numerator, denominator))[:, 0]
+        return None
+
+    def fail(self, law: str, got: str, hint: str = "") -> None:
+        """Say which law the formula breaks."""
+        name = self.spec.metric.function_name
+        raise ValueError(f"The formula of {name} was tried on a few queries, and {law}. Got {got}.{hint}")
+
+
+def _scales(metric: Metric) -> list[Array]:
+    """Labels to try it with, the next ones if it refuses all of the first: grades, then probabilities."""
+    lowest, highest = metric.labels
+    highest = metric.formula_params.get(highest) if isinstance(highest, str) else highest
+    low, high = lowest or 0.0, highest if isinstance(highest, (int, float)) else 3.0
+    return [np.linspace(low, high, 4).round(), np.linspace(max(low, 0.0), min(high, 1.0), 3)]
+
+
+def _labels(metric: Metric, grades: Array, n: int, seed: int) -> Array:
+    """Labels of so many documents, half of them the lowest; one is not judged if the metric tells such from others."""
+    rng, several = np.random.default_rng(seed), metric.subtopics and not isinstance(metric, PlainMetric)
+    pool = np.resize([(grade, grades[0]) for grade in grades[::-1]], n)
+    columns = [rng.permutation(pool) for _ in range(3 if several else 1)]
+    label: Array = np.stack(columns, axis=1) if several else columns[0]
+    if metric.reads_unjudged:
+        label[rng.integers(n)] = np.nan
+    return label
+
+
 def _is_apart(trial: _Trial) -> str:
     for k in trial.cutoffs:
-        alone = np.concatenate([trial.values(k, rows) for rows in trial.lists()])
-        trial.expect("a query has the same value whatever other queries there are", trial.values(k), alone, k)
+        values = trial.values(k)
+        if values is not None:
+            for i, rows in enumerate(trial.lists()):
+                trial.expect(APART, values[i : i + 1], trial.values(k, rows), k)
     return ""
 
 
 def _ignores_rows(trial: _Trial) -> str:
+    rows = np.concatenate([rows[::-1] for rows in trial.lists()])
     for k in trial.cutoffs:
-        rows = np.concatenate([rows[::-1] for rows in trial.lists()])
-        trial.expect("the order of the rows must not matter", trial.values(k, rows), trial.values(k), k)
+        trial.expect(ROWS, trial.values(k), trial.values(k, rows), k)
     return ""
 
 
 def _averages_ties(trial: _Trial) -> str:
-    for reason in ("pointwise", "defines_ties", "reads_scores"):
-        if getattr(trial.spec.metric, reason):
-            return f"{reason}=True"
-    for rows in [rows for rows in trial.lists() if len(rows) >= len(TIED_LIST)]:
-        rows, score = rows[: len(TIED_LIST)], trial.score.copy()
-        score[rows] = TIED_LIST
-        for k in trial.cutoffs:
-            try:
-                value = trial.values(k, rows, score, ties="average")
-            except NoClosedForm:
-                return "the formula refuses ties"
-            ordered = []
-            for order in permutations([1, 2]):
-                score[rows] = TIED_LIST - 0.1 * np.argsort([0, *order, 3])
-                ordered.append(trial.values(k, rows, score))
-            score[rows] = TIED_LIST
-            law = "tied documents must be worth the mean over all their orders"
-            trial.expect(law, value, np.mean(ordered, axis=0), k)
-    return ""
+    metric = trial.spec.metric
+    if metric.pointwise:
+        return "pointwise=True"
+    policy = {} if metric.defines_ties else {"ties": "average"}
+    tied = trial.tied()
+    for k in trial.cutoffs:
+        try:
+            values = tied.values(k, **policy)
+        except NoClosedForm:
+            return "the formula refuses ties"
+        if values is None:
+            continue
+        of_lists = values.reshape(-1, len(ROW_ORDERS))
+        trial.expect(ROWS if tied.defines_ties else TIES, values, np.repeat(of_lists[:, 0], len(ROW_ORDERS)), k)
+        if not tied.defines_ties and (ordered := tied.values(k, ties="stable")) is not None:
+            trial.expect(TIES, of_lists[:, 0], ordered.reshape(of_lists.shape).mean(axis=1), k)
+    return "defines_ties=True" if metric.defines_ties else ""
 
 
 def _reads_order(trial: _Trial) -> str:
@@ -182,8 +295,9 @@ def _reads_order(trial: _Trial) -> str:
     if metric.pointwise or metric.reads_scores:
         return "pointwise=True" if metric.pointwise else "reads_scores=True"
     for k in trial.cutoffs:
-        law = "only the order of scores may count, or declare reads_scores=True"
-        trial.expect(law, trial.values(k, score=np.cbrt(trial.score - 5)), trial.values(k), k)
+        values = trial.values(k)
+        for score in (np.cbrt(trial.score), trial.score - 5):
+            trial.expect(ORDER_ONLY, values, trial.values(k, score=score), k)
     return ""
 
 

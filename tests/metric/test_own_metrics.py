@@ -391,8 +391,7 @@ def test_check_metric_accepts_valid_metrics():
     assert {*with_column.values()} == {"holds", "not tried: binary=False", "not tried: no bounds are declared"}
     assert check_metric(make_metric())["keywords have rules"].startswith("not tried: 'half_life' without a rule")
     assert check_metric("hit", k=3)["values are 0 or 1 if binary=True"] == "holds"
-    for name in ("ndcg", "map", "auc", "iprec", "rmse", "alpha_ndcg", "infap", "err", top_label):
-        assert "holds" in check_metric(name).values()
+    assert "holds" in check_metric(top_label).values()
 
 
 @pytest.mark.parametrize(
