@@ -8,83 +8,30 @@ from sklearn_rank._utils.table import LabeledName
 
 _NAME_OF_MEASURE = re.compile(r"\s*(?P<name>[\w-]+)\s*(?=$|[(@])", re.ASCII)
 
-NOTATION = {
-    "acg": "ACG",
-    "alpha_dcg": "alpha-DCG",
-    "alpha_ndcg": "alpha-nDCG",
-    "ap": "AP",
-    "ap_ia": "AP-IA",
-    "auc": "AUC",
-    "avep": "AP",
-    "cg": "CG",
-    "coverage_error": "Coverage error",
-    "dcg": "DCG",
-    "err": "ERR",
-    "err_ia": "ERR-IA",
-    "f": "F",
-    "f1": "F1",
-    "f2": "F2",
-    "f_measure": "F",
-    "f_score": "F",
-    "fbeta": "F",
-    "full_recall": "Full recall",
-    "gm_bpref": "GM bpref",
-    "gm_map": "GMAP",
-    "gmap": "GMAP",
-    "hit": "Hit",
-    "hit_rate": "Hit",
-    "hitrate": "Hit",
-    "hits": "Hits",
-    "hr": "HR",
-    "infap": "infAP",
-    "ips_dcg": "IPS-DCG",
-    "iprec": "iPrec",
-    "judged": "Judged",
-    "kendall": "Kendall's tau",
-    "kendall_tau": "Kendall's tau",
-    "lrap": "LRAP",
-    "mae": "MAE",
-    "map": "MAP",
-    "map_at_r": "MAP@R",
-    "map_ia": "MAP-IA",
-    "mrr": "MRR",
-    "mse": "MSE",
-    "ndcg": "nDCG",
-    "nerr": "nERR",
-    "nrbp": "NRBP",
-    "opa": "OPA",
-    "p": "P",
-    "p_ia": "P-IA",
-    "pfound": "pFound",
-    "pre": "Precision",
-    "precision": "Precision",
-    "precision_ia": "Precision-IA",
-    "psndcg": "PSnDCG",
-    "psp": "PSP",
-    "pwa": "PWA",
-    "q": "Q",
-    "q_measure": "Q-measure",
-    "r": "R",
-    "r-prec": "R-precision",
-    "r-precision": "R-precision",
-    "r_precision": "R-precision",
-    "rbo": "RBO",
-    "rbp": "RBP",
-    "rbp_residual": "RBP residual",
-    "recall": "Recall",
-    "recall_all": "Full recall",
-    "relevance_position": "Relevance position",
-    "rho": "Spearman's rho",
-    "rmse": "RMSE",
-    "rprec": "R-precision",
-    "rr": "RR",
-    "s_recall": "S-recall",
-    "snips": "SNIPS",
-    "spearman": "Spearman's rho",
-    "spearman_rho": "Spearman's rho",
-    "success": "Success",
-    "wap": "WAP",
+WRITTEN = (
+    "ACG, alpha-DCG, alpha-nDCG, AP, AP-IA, AUC, CG, Coverage error, DCG, ERR, ERR-IA, F, F1, F2, Full recall, GM "
+    "bpref, GMAP, Hit, Hits, HR, infAP, iPrec, IPS-DCG, Judged, LRAP, MAE, MAP, MAP-IA, MRR, MSE, nDCG, nERR, NRBP, "
+    "OPA, P, P-IA, pFound, Precision, Precision-IA, PSnDCG, PSP, PWA, Q, Q-measure, R, R-precision, RBO, RBP, RBP "
+    "residual, Recall, Relevance position, RMSE, RR, S-recall, SNIPS, Success, WAP"
+).split(", ")
+"""Names in the spelling of publications: the parser reads them in lower case, with "_" for a space or hyphen."""
+
+SYNONYMS = {
+    "AP": ("avep",),
+    "F": ("f_measure", "f_score", "fbeta"),
+    "GMAP": ("gm_map",),
+    "Hit": ("hit_rate", "hitrate"),
+    "Kendall's tau": ("kendall", "kendall_tau"),
+    "MAP@R": ("map_at_r",),
+    "Precision": ("pre",),
+    "R-precision": ("r-prec", "r-precision", "rprec"),
+    "Full recall": ("recall_all",),
+    "Spearman's rho": ("rho", "spearman", "spearman_rho"),
 }
+"""Other names that the parser reads, by the spelling of publications."""
+
+NOTATION = {re.sub("[ -]", "_", written.lower()): written for written in WRITTEN}
+NOTATION |= {name: written for written, names in SYNONYMS.items() for name in names}
 """Names in the spelling of publications, by the name that the parser reads; other names stay unchanged."""
 
 
