@@ -57,13 +57,7 @@ PARAMETERS = re.compile(r"\w+(\.[^@()]*|[^@()]*,[^@()]*)")
 
 
 def requested_names(options: argparse.Namespace) -> list[str]:
-    """Return the names of the requested metrics, each once.
-
-    Raises
-    ------
-    ValueError
-        If there is a metric among the files.
-    """
+    """Return the names of the requested metrics, each once."""
     for name in options.files:
         if not os.path.exists(name) and is_metric(name):
             raise ValueError(f"Metrics follow -m: -m {name}. Got {echo(name)} among the files, which does not exist.")
@@ -216,13 +210,7 @@ def _read_baseline(options: argparse.Namespace) -> list[str]:
 
 
 def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> dict[str, Evaluation]:
-    """Return the results of the old run, which is the baseline, and of the new run.
-
-    Raises
-    ------
-    ValueError
-        If there is not exactly one new run, or the new run is the old run.
-    """
+    """Return the results of the old run, which is the baseline, and of the new run."""
     runs, _ = runs_of(options), _read_baseline(options)
     if len(runs) != 1 or runs == [options.baseline]:
         what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"

@@ -38,13 +38,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def _texts(path: str, ids: set[Any]) -> Any:
-    """Return a function from ids to their texts in a file.
-
-    Raises
-    ------
-    ValueError
-        If the file lacks a text for every id.
-    """
+    """Return a function from ids to their texts in a file."""
     names = {str(one): one for one in ids}
     texts = {names[name]: text for name, text in _lines(path) if name in names}
     if ids and not texts:

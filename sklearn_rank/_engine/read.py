@@ -61,16 +61,7 @@ def read(
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
     weight_may_be_zero: bool = False, score_name: str = "y_score", keep_float32: bool = False,
 ) -> Queries:  # fmt: skip
-    """Check the user's arrays, and group their rows by query; scores of float32 may stay what they are.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, qid is missing or not one id per row, a score is NaN or +inf, a label is infinite,
-        or a weight is negative or varies inside a query.
-    TypeError
-        If labels, scores or weights are not real numbers.
-    """
+    """Check the user's arrays, and group their rows by query; scores of float32 may stay what they are."""
     check_n_jobs(n_jobs)
     names = DATA_NAMES if score_name == "y_score" else InputNames(score=score_name)
     queries = None
@@ -107,11 +98,6 @@ def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str,
     """Data with the columns that metrics read: given by name, or levels of the index of `y_true`.
 
     A column that is in neither is left out, which the metric refuses.
-
-    Raises
-    ------
-    ValueError
-        If a column has not one finite number for each row, or a row is a query.
     """
     index, found = labels_of(y_true), dict[str, Array]()
     for name in names:

@@ -228,13 +228,7 @@ def check_sparse(
 
 
 def exclusion_matrix(exclude: Any, shape: tuple[int, ...]) -> Any:
-    """Matrix of bools with an entry for each document that is left out of a query.
-
-    Raises
-    ------
-    ValueError
-        If it has another shape, or leaves no document to a query.
-    """
+    """Matrix of bools with an entry for each document that is left out of a query."""
     matrix = _reals(exclude, "exclude")
     if matrix.shape != shape:
         raise ValueError(

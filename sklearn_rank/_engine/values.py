@@ -237,13 +237,7 @@ class PartialSums:
     counted: Array
 
     def average(self, spec: Any) -> Array:
-        """Mean of the metric; warns if it is undefined.
-
-        Raises
-        ------
-        ValueError
-            If the metric is finite and sums are beyond the range of a float.
-        """
+        """Mean of the metric; warns if it is undefined."""
         metric, otherwise = spec.metric, spec["replace_undefined_by"]
         if math.isnan(otherwise) and not (self.counted > 0).all():
             warn_caller(f"{metric.name} is not defined for any query, so its mean is nan.")

@@ -56,13 +56,7 @@ def exp2_minus_1(label: Array) -> Array:
 
 @np.errstate(over="ignore")
 def check_gain_function(function: ArrayFunction, labels: Array, function_name: str) -> None:
-    """Refuse a user's function of labels with bad or falling values. `labels`: the distinct labels, ascending.
-
-    Raises
-    ------
-    ValueError
-        If a label has another gain among other labels, or a lower one than a lower label.
-    """
+    """Refuse a user's function of labels with bad or falling values. `labels`: the distinct labels, ascending."""
     gains, half = function(labels), (len(labels) + 1) // 2
     alone = np.concatenate([function(labels[:half]), function(labels[half:])])
     _refuse_unlike(gains, alone, labels, "gain", "label", "gain")
@@ -77,13 +71,7 @@ def check_gain_function(function: ArrayFunction, labels: Array, function_name: s
 
 @np.errstate(over="ignore")
 def check_weights(weights: Array, highest: float, function_name: str) -> None:
-    """Refuse weights by rank with which a list could be better than the best one, or than a value of 1.
-
-    Raises
-    ------
-    ValueError
-        If the first is not above 0 or is above `highest`, or one is negative or above the one before.
-    """
+    """Refuse weights by rank with which a list could be better than the best one, or than a value of 1."""
     rises = weights[1:] > weights[:-1] * (1 + ROUNDING)
     first = 0 < weights[0] <= highest * (1 + ROUNDING)
     if first and not rises.any() and weights.min() >= 0:
@@ -103,13 +91,7 @@ def make_stop(stop: str, max_grade: float) -> ArrayFunction:
 
 
 def make_discount(discount: Any, base: float, depth: int, longest: int) -> ArrayFunction:
-    """Function from ranks to weights: a table of the ranks up to `longest`; only `depth` are read.
-
-    Raises
-    ------
-    ValueError
-        If an array of weights is shorter than `depth`, or a function's weights depend on how many it is asked for.
-    """
+    """Function from ranks to weights: a table of the ranks up to `longest`; only `depth` are read."""
     if isinstance(discount, str):
         make = _named_table if longest > FEW else _remembered_table
         return make(discount, base, longest).take
@@ -155,13 +137,7 @@ def _refuse_unlike(values: Array, others: Array, at: NDArray[Any], name: str, of
 
 
 def call(function: Callable[[Any], ArrayLike], of: Any, name: str) -> Array:
-    """Call a user's function, and check that it returns one finite number an entry.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
+    """Call a user's function, and check that it returns one finite number an entry."""
     with np.errstate(all="ignore"):  # values that are not finite raise below
         result = function(of)
     try:

@@ -18,13 +18,7 @@ def is_measure(metric: Any) -> bool:
 
 
 def of_measure(measure: Any) -> tuple[str, dict[str, Any]]:
-    """Name here of a measure, and keywords that give its number in ir_measures.
-
-    Raises
-    ------
-    ValueError
-        If there is no such metric here.
-    """
+    """Name here of a measure, and keywords that give its number in ir_measures."""
     params, keywords = dict(measure.params), {"convention": "ir_measures"}
     name = IR_MEASURES.get(measure.NAME)
     given: dict[str, Any] = {

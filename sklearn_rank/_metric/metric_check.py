@@ -104,13 +104,7 @@ def check_metric(metric: MetricLike, **keywords: Any) -> dict[str, str]:
 
 
 def refuse_wrong_formula(metric: Metric) -> None:
-    """Try the formula of a new metric.
-
-    Raises
-    ------
-    ValueError
-        If it breaks one of the laws that are asked of all formulas.
-    """
+    """Try the formula of a new metric."""
     for grades in _scales(metric):
         trial = _FirstTrial.of(MetricSpec(metric), (5, 3, 4, 2), grades)
         if not metric.pointwise:

@@ -240,15 +240,7 @@ def _listed(metrics: MetricsLike) -> list[tuple[str | None, MetricLike]]:
 
 
 def parse_metrics(metrics: MetricsLike, /, **keywords: Any) -> dict[str, MetricSpec]:
-    """Metrics by the name they were given, each with the keywords that it takes.
-
-    Raises
-    ------
-    ValueError
-        If there is no metric, one is given twice, or one is asked for more than one number a query.
-    TypeError
-        If no metric takes one of the keywords.
-    """
+    """Metrics by the name they were given, each with the keywords that it takes."""
     key = _names_alone(metrics) if not keywords else None
     if key is None:
         return _parse_each(metrics, keywords)
@@ -334,13 +326,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
 
 
 def direction_of(name: str, *, argument: str) -> bool:
-    """Whether a higher value is better for the metric of that name; True for a name of the user's own.
-
-    Raises
-    ------
-    ValueError
-        If a name of the user's own means lower is better; `argument` is how to say which way is better.
-    """
+    """Whether higher is better for a metric of that name, or of the user's own; `argument` is for the error."""
     with suppress(TypeError, ValueError):
         return cached_spec(name).greater_is_better
     refuse_sign(name, not is_lower(name.removeprefix(SIGN)))
@@ -357,13 +343,7 @@ def is_binary(name: str) -> bool:
 
 
 def tracker_names(names: Iterable[str], prefix: str = "") -> dict[str, str]:
-    """Names that trackers take, by the names of metrics; names of this library's metrics parse back to the same.
-
-    Raises
-    ------
-    ValueError
-        If a name or the prefix has other characters, or two are the same.
-    """
+    """Names that trackers take, by the names of metrics; names of this library's metrics parse back to the same."""
     written = {name: prefix + _tracker_name(name) for name in names}
     for name, tracked in written.items():
         if not is_trackable(tracked):

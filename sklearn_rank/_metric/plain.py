@@ -77,15 +77,7 @@ def is_plain(metric: MetricLike) -> bool:
 
 
 def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bool = False) -> PlainMetric:
-    """Metric of a plain function of the labels and scores of one query, rows in the order they came unless `cut`.
-
-    Raises
-    ------
-    ValueError
-        If it is not said which way is better, and the name leaves it open.
-    TypeError
-        If it is a scorer, or a function of scikit-learn that takes queries by documents.
-    """
+    """Metric of a plain function of the labels and scores of one query, rows in the order they came unless `cut`."""
     if hasattr(function, "set_score_request"):
         raise TypeError(
             "A metric is a function of labels and scores, not a scorer: pass the function inside the scorer, or a "
@@ -129,13 +121,7 @@ def _is_of_sklearn(function: Any) -> bool:
 
 
 def direction_of_function(function: Any, *names: str) -> bool:
-    """Which way is better by a function's names, its own and others: scikit-learn keeps to its ends of names.
-
-    Raises
-    ------
-    ValueError
-        If a name means lower is better, and the function is not of scikit-learn.
-    """
+    """Which way is better by a function's names, its own and others: scikit-learn keeps to its ends of names."""
     own = name_of(function)
     if _is_of_sklearn(function):
         return not is_lower(own)

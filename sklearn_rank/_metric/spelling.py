@@ -28,13 +28,7 @@ CATBOOST_VALUES = {
 
 
 def refuse_other_meaning(text: str, convention: object) -> None:
-    """Refuse a name that has another meaning in the library of the convention.
-
-    Raises
-    ------
-    ValueError
-        With the meaning in that library.
-    """
+    """Refuse a name that has another meaning in the library of the convention."""
     if convention == "ranx" and text.strip().lower().partition("@")[0].strip() == "hits":
         raise ValueError(
             "ranx's 'hits' is the number of hits; its 'hit_rate' is the share of queries with one. "

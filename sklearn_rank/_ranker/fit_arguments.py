@@ -105,13 +105,6 @@ def own_arguments(
     """Refuse arguments that the model's `fit` does not accept, or that `QueryRanker` sets itself.
 
     `columns` are the columns that the metric of early stopping reads; they are levels of the index of y.
-
-    Raises
-    ------
-    TypeError
-        If an argument is unknown, or `QueryRanker` sets it itself.
-    ValueError
-        If an argument has no counterpart for validation rows.
     """
     accepted = inspect.signature(model.fit).parameters
     takes = [name for name, p in accepted.items() if name not in HANDED_ON and p.default is not p.empty]

@@ -70,15 +70,7 @@ def with_row_arguments(function: Function) -> Function:
 
 
 def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Replace names of columns of the frame X by the columns; the remaining columns are the features.
-
-    Raises
-    ------
-    TypeError
-        If an argument names a column, but X is not a pandas or polars frame.
-    ValueError
-        If X does not have such a column exactly once, or the column of labels has a second role.
-    """
+    """Replace names of columns of the frame X by the columns; the remaining columns are the features."""
     given = {"y": y, **rows}
     names = {role: name for role, name in given.items() if isinstance(name, str)}
     if not names:

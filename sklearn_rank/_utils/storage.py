@@ -58,13 +58,7 @@ OTHER_FORMATS = (
 
 @contextmanager
 def replacing(path: Any) -> Iterator[BinaryIO]:
-    """Open a binary file that replaces `path` once it is written completely; a device or a pipe is written to.
-
-    Raises
-    ------
-    OSError
-        Naming `path`.
-    """
+    """Open a binary file that replaces `path` once it is written completely; a device or a pipe is written to."""
     name = os.fsdecode(path)
     target, stream = os.path.realpath(name), _stream(name)
     part = os.path.join(os.path.dirname(target), f".sklearn_rank_{secrets.token_hex(8)}")
@@ -111,15 +105,7 @@ def _stream(path: str) -> int | None:
 
 
 def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays, and `meta` as JSON under the name "meta", to exactly this path.
-
-    Raises
-    ------
-    ValueError
-        If the path ends as files of another format do.
-    TypeError
-        If an array holds objects that are neither numbers, strings nor tuples of them.
-    """
+    """Write arrays, and `meta` as JSON under the name "meta", to exactly this path."""
     suffix = os.path.splitext(os.fsdecode(checked_path(path)))[1].lower()
     if suffix in OTHER_FORMATS:
         raise ValueError(
@@ -149,13 +135,7 @@ def checked_path(path: Any) -> Any:
 def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], Arrays], T]) -> T:
     """Read a file that `save` wrote, and return ``make(meta, arrays)``.
 
-    Raises
-    ------
-    ValueError
-        If the file holds something else, is damaged, was written in another layout, does not fit into memory, or
-        announces more than 1 GiB and more than 100 times its own size.
-    OSError
-        If it cannot be read.
+    A file that announces more than 1 GiB and more than 100 times its own size is refused.
     """
     checked_path(path)
     try:
@@ -230,13 +210,7 @@ def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def check(arrays: Arrays, name: str, shape: tuple[int | None, ...], kinds: str) -> tuple[int, ...]:
-    """Refuse an array of another shape (None: any length) or kind of dtype, and return its shape.
-
-    Raises
-    ------
-    ValueError
-        If shape or dtype differ.
-    """
+    """Refuse an array of another shape (None: any length) or kind of dtype, and return its shape."""
     saved, dtype = arrays[name].shape, arrays[name].dtype
     if len(saved) != len(shape) or any(n is not None and n != m for n, m in zip(shape, saved, strict=True)):
         raise ValueError(f"{name} must have shape {shape}, not {saved}")
@@ -251,13 +225,7 @@ def ending(arrays: Arrays, suffix: str) -> Arrays:
 
 
 def part(words: Any, name: str, *types: type) -> Any:
-    """Entry of a saved description, which must be of one of the types.
-
-    Raises
-    ------
-    ValueError
-        If it is missing or of another type.
-    """
+    """Entry of a saved description, which must be of one of the types."""
     value = words.get(name) if isinstance(words, dict) else None
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         raise ValueError(f"the description must have {echo(name)} as {' or '.join(t.__name__ for t in types)}")
@@ -265,13 +233,7 @@ def part(words: Any, name: str, *types: type) -> Any:
 
 
 def names(words: Any, name: str) -> list[str]:
-    """Entry of a saved description, which must be a list of distinct strings.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
+    """Entry of a saved description, which must be a list of distinct strings."""
     listed: list[str] = part(words, name, list)
     if not all(isinstance(one, str) for one in listed) or len({*listed}) < len(listed) or not listed:
         raise ValueError(f"the description must have {echo(name)} as a list of distinct names")
@@ -368,13 +330,7 @@ Shapes = dict[str, tuple[tuple[int, ...], str]]
 
 
 def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tuple[list[Any], int]:
-    """Check parts of a saved evaluation that `from_values` does not, and return its metrics and number of queries.
-
-    Raises
-    ------
-    ValueError
-        If they do not.
-    """
+    """Check parts of a saved evaluation that `from_values` does not, and return its metrics and number of queries."""
     metrics: list[Any] = part(words, "metrics", list)
     for metric in metrics:
         for name in ("name", "meaning"):

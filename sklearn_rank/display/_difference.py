@@ -309,13 +309,7 @@ def _queries(n: int) -> str:
 
 
 def _interval(interval: Any) -> tuple[float, float] | None:
-    """Check and return the two ends of an interval.
-
-    Raises
-    ------
-    ValueError
-        If there are not exactly two ends.
-    """
+    """Check and return the two ends of an interval."""
     if interval is None:
         return None
     ends = as_floats(interval, "confidence_interval")

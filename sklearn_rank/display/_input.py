@@ -82,13 +82,7 @@ def check_results(results: Any) -> None:
 
 
 def refuse_other_metrics(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
-    """Refuse systems whose metric was computed in different ways.
-
-    Raises
-    ------
-    ValueError
-        With both definitions.
-    """
+    """Refuse systems whose metric was computed in different ways."""
     (first, expected), *others = results.items()
     for name, result in others:
         for metric in metrics:
@@ -107,13 +101,7 @@ def baseline_in(systems: Mapping[str, Any], baseline: str | None) -> str:
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:
-    """Evaluate each system; return results by name.
-
-    Raises
-    ------
-    TypeError
-        If `y_score` is not a dict.
-    """
+    """Evaluate each system; return results by name."""
     if not isinstance(y_score, Mapping):
         raise TypeError(
             f"y_score must be a dict of the scores of each system, by its name. Got {type(y_score).__name__}."
@@ -122,13 +110,7 @@ def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) 
 
 
 def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[Any], Array, Array]:
-    """Return query ids and the values of two systems, in the order of the first.
-
-    Raises
-    ------
-    ValueError
-        If the keywords of the metric, the queries or the labels differ.
-    """
+    """Return query ids and the values of two systems, in the order of the first."""
     if first.meaning[metric] != second.meaning[metric]:
         raise ValueError(
             "Two systems must have the same metric with the same keywords. "

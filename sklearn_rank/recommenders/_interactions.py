@@ -44,13 +44,7 @@ def has_column(X: Any, what: str, name: Column) -> bool:
 
 
 def interaction_column(X: Any, what: str, name: Column, caller: str) -> Any:
-    """Column of X that holds users, items or times.
-
-    Raises
-    ------
-    ValueError
-        If X has no such column.
-    """
+    """Column of X that holds users, items or times."""
     key = _key_of(X, what, name)
     if key is None:
         asked = f"{what}={echo(name)}" if name is not None else " or ".join(map(echo, DEFAULT_NAMES[what]))

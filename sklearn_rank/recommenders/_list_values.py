@@ -27,13 +27,7 @@ ListValue = tuple[str, int]
 
 
 def split_metrics(metrics: Any) -> tuple[Any, dict[str, ListValue]]:
-    """Metrics of users, and values of lists by the names of what a scorer returns.
-
-    Raises
-    ------
-    ValueError
-        If a value has no cutoff, or no metric of users is beside it.
-    """
+    """Metrics of users, and values of lists by the names of what a scorer returns."""
     is_dict = isinstance(metrics, Mapping)
     named = [*metrics.items()] if is_dict else [(None, one) for one in listed_metrics(metrics)]
     values, others = dict[str, ListValue](), list[Any]()

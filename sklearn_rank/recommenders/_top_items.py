@@ -55,13 +55,7 @@ class TopItems:
 
 
 def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str, exclude: Any) -> TopItems:
-    """The first k items of each user; errors name the caller.
-
-    Raises
-    ------
-    ValueError
-        If an item of the run is not one of all items, or a keyword is not what it must be.
-    """
+    """The first k items of each user; errors name the caller."""
     COUNT.check("k", k, caller)
     IN_A_LIST_AGAIN.check("duplicates", duplicates, caller)
     ids = check_item_ids(items)

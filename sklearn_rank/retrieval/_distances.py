@@ -76,13 +76,7 @@ class Distances:
 
 
 def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Distances:
-    """Check features and make their distances.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, values are not finite, codes are outside their alphabet or the distance is not known.
-    """
+    """Check features and make their distances."""
     built_in = isinstance(distance, str) and distance in ("hamming", "cosine", "inner_product", "euclidean")
     if built_in and params:
         raise ValueError(

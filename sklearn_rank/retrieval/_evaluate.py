@@ -203,13 +203,7 @@ def check_self(n_queries: int, n_items: int) -> None:
 
 
 def check_order(queries: Mapping[str, Any], items: Mapping[str, Any], without_self: bool) -> None:
-    """Refuse data of queries, and of items, whose labels are the same in another order; item i may be query i.
-
-    Raises
-    ------
-    ValueError
-        Naming the two arguments, the first place where they differ and the ways out.
-    """
+    """Refuse data of queries, and of items, whose labels are the same in another order; item i may be query i."""
     alike = [{**queries, **items}] if without_self else [queries, items]
     for given in alike:
         for name, x in given.items():

@@ -27,15 +27,7 @@ WORD = 64
 def make_grades(
     query_labels: MatrixLike, database_labels: MatrixLike, relevance: Any, n_queries: int, n_items: int
 ) -> Grades:
-    """Grades of `relevance` if given, else 1 for equal labels, or the number of shared ones.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, labels are missing, or indicators are not 0 and 1.
-    TypeError
-        If neither labels nor `relevance` are given, or both.
-    """
+    """Grades of `relevance` if given, else 1 for equal labels, or the number of shared ones."""
     sources = {"query_labels": query_labels, "database_labels": database_labels, "relevance": relevance}
     given = [name for name, x in sources.items() if x is not None]
     if given not in (["query_labels", "database_labels"], ["relevance"]):

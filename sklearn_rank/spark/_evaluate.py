@@ -283,13 +283,7 @@ def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], id_ty
 
 
 def _table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool) -> Any:
-    """Columns of a table of values.
-
-    Raises
-    ------
-    ValueError
-        If two columns would have the same name.
-    """
+    """Columns of a table of values."""
     from pyspark.sql import types as T
 
     parts = T.StructType(
