@@ -35,8 +35,7 @@ from sklearn_rank._evaluator.search_setup import (
 )
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.keywords import own_tables
-from sklearn_rank._metric.names import DEFAULT_METRICS
-from sklearn_rank._metric.scorer_names import signed
+from sklearn_rank._metric.names import DEFAULT_METRICS, signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank._scoring.model_checks import is_frozen

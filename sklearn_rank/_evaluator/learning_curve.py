@@ -17,7 +17,7 @@ from sklearn_rank._engine.read import read_labels
 from sklearn_rank._evaluator.evaluator import RankingEvaluator
 from sklearn_rank._evaluator.folds import query_folds
 from sklearn_rank._evaluator.query_folds import QueryFolds
-from sklearn_rank._metric.scorer_names import parse_signed
+from sklearn_rank._metric.names import parse_signed
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._scoring.routing import with_row_arguments
 from sklearn_rank._scoring.scorer import metrics_of

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, TypedDict
 
 import numpy as np
 
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.canonical_text import place_of, text_of
 from sklearn_rank._metric.keywords import OWN, SHARED, SUBTOPICS
-from sklearn_rank._metric.properties import LabelProperties, OrderProperties, ValueProperties
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.lazy import cached_property
 
@@ -26,8 +26,34 @@ REGISTRY: dict[str, Metric] = {}
 """Metrics by canonical name."""
 
 
+class Properties(TypedDict, total=False):
+    """Keywords of the decorator: properties of a metric, and the constraints of the formula's own keywords."""
+
+    bounds: tuple[float, float]
+    greater_is_better: bool
+    finite: bool
+    undefined_when: str
+    needs_relevant: bool
+    binary: bool | Callable[[Any], bool]
+    supports_micro: bool
+    transform: Callable[[Any], Any] | None
+    labels: tuple[float | None, float | str | None]
+    max_weight: float | None
+    subtopics: bool
+    reads_unjudged: bool
+    pools_negative: bool
+    reads_all_labels: bool
+    columns: Sequence[str]
+    has_cutoff: bool
+    pointwise: bool
+    defines_ties: bool
+    reads_scores: bool
+    keeps_unretrieved: bool
+    parameter_constraints: Mapping[str, Constraint | tuple[str, Callable[[Any], Any]]]
+
+
 @dataclass(frozen=True, eq=False)
-class Metric(ValueProperties, LabelProperties, OrderProperties):
+class Metric:
     """A formula and its properties; `function` is the public function made of them."""
 
     name: str
@@ -35,6 +61,30 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     function: Callable[..., Any]
     aliases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     parameter_constraints: Mapping[str, Constraint] = field(default_factory=dict)
+    _: KW_ONLY
+    # Values, undefined queries, and the mean.
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    greater_is_better: bool = True
+    finite: bool = True
+    undefined_when: str = ""
+    needs_relevant: bool = False
+    binary: bool | Callable[[Any], bool] = False
+    supports_micro: bool = False
+    transform: Callable[[Any], Any] | None = None
+    # Labels and other columns that it takes, and how much of them it reads.
+    labels: tuple[float | None, float | str | None] = (None, None)
+    max_weight: float | None = None
+    subtopics: bool = False
+    reads_unjudged: bool = False
+    pools_negative: bool = False
+    reads_all_labels: bool = False
+    columns: Sequence[str] = ()
+    # How much of the order of documents it reads, and how it treats equal scores.
+    has_cutoff: bool = True
+    pointwise: bool = False
+    defines_ties: bool = False
+    reads_scores: bool = False
+    keeps_unretrieved: bool = False
 
     @cached_property
     def is_built_in(self) -> bool:

@@ -11,14 +11,13 @@ from contextlib import suppress
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name
-from sklearn_rank._metric.key_signs import SIGN, refuse_sign
+from sklearn_rank._metric.key_signs import SIGN, ByName, Value, refuse_sign, scorer_name
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.measures import is_measure, of_measure
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
 from sklearn_rank._metric.plain import PlainMetric, direction_of_function, is_plain, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
-from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
@@ -144,14 +143,19 @@ def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, di
 
 def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     match = _NAME.fullmatch(text.strip(BLANKS))
-    if match is None or not _is_known(match["name"]):
+    found = match and _find(match["name"])
+    if found is None:
         match = _NAME.fullmatch(our_spelling(text).strip(BLANKS))
+        found = match and _find(match["name"])
     if match is None:
         raise ValueError(
             "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
             f"Got {echo(text)}.{hint_for_their_name(text)}"
         )
-    entry, fixed = _find(match["name"], text)
+    if found is None:
+        hint = hint_for_name(match["name"].lower(), text)
+        raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint}")
+    entry, fixed = found
     given: dict[str, Any] = dict(fixed)
     for argument in filter(None, map(str.strip, (match["keywords"] or "").split(","))):
         keyword, _, value = (part.strip() for part in argument.partition("="))
@@ -184,22 +188,15 @@ def _several_cutoffs(cutoffs: str, text: str) -> tuple[int, ...]:
     return tuple(map(int, cutoffs.split(",")))
 
 
-def _is_known(name: str) -> bool:
-    """Whether a metric has this name or alias."""
-    name = name.lower()
-    return name in REGISTRY or any(name in entry.aliases for entry in [*REGISTRY.values()])
-
-
-def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
+def _find(name: str) -> tuple[Metric, Mapping[str, Any]] | None:
+    """Metric with this name or alias, and the keywords of the alias."""
     name = name.lower()
     if name in REGISTRY:
         return REGISTRY[name], {}
     for entry in [*REGISTRY.values()]:  # another thread may add to them
         if name in entry.aliases:
             return entry, entry.aliases[name]
-    raise ValueError(
-        f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint_for_name(name, text)}"
-    )
+    return None
 
 
 LITERALS = {"none": None, "true": True, "false": False}
@@ -367,3 +364,133 @@ def _canonical(name: str) -> str | None:
         return str(cached_spec(name))
     except (TypeError, ValueError):
         return None
+
+
+_F_BETA = re.compile(r"\s*f(?P<beta>\d+(?:\.\d+)?)(?P<rest>(?:@|_at_).*)?\s*", re.IGNORECASE | re.ASCII)
+_KEYWORD = re.compile(r"-(?P<name>[a-z]\w*)-(?P<value>-?[\w.]+?(?:e-\d+)?)(?=-|$)", re.ASCII)
+"""A keyword in a tracker's name, as in "rbp-p-0.9_at_10"."""
+_TRACKED = re.compile(r"[\w .:/-]+", re.ASCII)
+"""Characters that MLflow takes in the name of a metric; TensorBoard, Weights & Biases and others take them too."""
+
+CATBOOST = {"precisionat": "precision", "recallat": "recall", "averagegain": "acg"} | {
+    name: name for name in ("dcg", "err", "map", "mrr", "ndcg", "pfound")
+}
+"""Metrics that CatBoost calls "NDCG:top=10", and their names here."""
+CATBOOST_VALUES = {
+    "type=base": "gain=linear",
+    "type=exp": "gain=exp2",
+    "denominator=logposition": "discount=log2",
+    "denominator=position": "discount=reciprocal",
+}
+
+
+def refuse_other_meaning(text: str, convention: object) -> None:
+    """Refuse a name that has another meaning in the library of the convention."""
+    if convention == "ranx" and text.strip().lower().partition("@")[0].strip() == "hits":
+        raise ValueError(
+            "ranx's 'hits' is the number of hits; its 'hit_rate' is the share of queries with one. "
+            f"Got {echo(text)} with convention='ranx'."
+        )
+
+
+def our_spelling(text: str) -> str:
+    """A name as `parse_metric` reads it; a name that is written in no other way as it is."""
+    if match := _F_BETA.fullmatch(text):
+        text = f"f(beta={match['beta']}){match['rest'] or ''}"
+    if "@" in text:
+        head, _, cutoffs = text.rpartition("@")
+        return f"{head}@{','.join(k.strip() for k in cutoffs.split(','))}"
+    return _of_catboost(text) if ":" in text else _of_tracker(text.strip())
+
+
+def _of_tracker(text: str) -> str:
+    """Metric name of a tracker's name, "rbp(p=0.9)@10" for "rbp-p-0.9_at_10"; other names stay unchanged."""
+    head, at, k = text.rpartition("_at_")
+    if not (at and k.isdecimal()):
+        head, k = text, ""
+    name, _, keywords = head.partition("-")
+    arguments, place = [], len(name)
+    while match := _KEYWORD.match(head, place):
+        arguments.append(f"{match['name']}={match['value']}")
+        place = match.end()
+    if place < len(head) or not (arguments or k):
+        return text
+    return name + (f"({', '.join(arguments)})" if arguments else "") + (f"@{k}" if k else "")
+
+
+def _of_catboost(text: str) -> str:
+    """Metric name with CatBoost's number: "ndcg(convention=catboost)@10" for "NDCG:top=10"."""
+    name, _, parameters = (part.strip().lower() for part in text.partition(":"))
+    if name not in CATBOOST:
+        return text
+    arguments, k = ["convention=catboost"], ""
+    for parameter in filter(None, (part.replace(" ", "") for part in parameters.split(";"))):
+        keyword, _, value = parameter.partition("=")
+        if keyword == "top":
+            k = "" if value == "-1" else f"@{value}"
+        elif keyword == "decay" or parameter in CATBOOST_VALUES:
+            arguments.append(CATBOOST_VALUES.get(parameter, parameter))
+        else:
+            raise ValueError(
+                "Names in CatBoost's spelling may have the parameters top, type, denominator and decay; for others use "
+                "convention='catboost' with keywords such as min_relevance. "
+                f"Got {echo(parameter)} in {echo(text)}."
+            )
+    return f"{CATBOOST[name]}({', '.join(arguments)}){k}"
+
+
+def single_cutoffs(text: str) -> list[str]:
+    """Names with one cutoff each: "ndcg@5" and "ndcg@10" for "ndcg@5,10"."""
+    if "," not in text:
+        return [text]
+    head, at, cutoffs = text.rpartition("@")
+    several = [k.strip() for k in cutoffs.split(",")]
+    if not at or len(several) == 1 or not all(k.isdecimal() for k in several):
+        return [text]
+    return [f"{head.strip()}@{k}" for k in several]
+
+
+def tracker_name(name: str) -> str:
+    """Name of a metric as trackers take it: "ndcg_at_10" for "ndcg@10", "rbp-p-0.9_at_10" for "rbp(p=0.9)@10"."""
+    head, bracket, rest = name.strip().replace("@", "_at_").partition("(")
+    arguments, _, cutoff = rest.rpartition(")")
+    pairs = "".join(f"-{pair.strip()}" for pair in arguments.replace("=", "-").split(",")) if bracket else ""
+    return head + pairs.replace("e+", "e") + cutoff
+
+
+def is_trackable(name: str) -> bool:
+    """Whether trackers take a name."""
+    return _TRACKED.fullmatch(name) is not None
+
+
+def parse_signed(metrics: MetricsLike, /, **keywords: Any) -> dict[str, MetricSpec]:
+    """Metrics by their names in results; each may be given with the sign of a scorer."""
+    if not isinstance(metrics, Mapping):
+        return parse_metrics([*map(without_sign, listed_metrics(metrics))], **keywords)
+    names = [str(name).removeprefix(SIGN) for name in metrics]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"Each metric must be given once, with {SIGN!r} or without. Got {echo(name)} twice.")
+    specs = parse_metrics(dict(zip(names, map(without_sign, metrics.values()), strict=True)), **keywords)
+    # Only the name of an error has a sign.
+    own = zip(metrics, specs.items(), strict=True)
+    return {str(given) if spec.greater_is_better else name: spec for given, (name, spec) in own}
+
+
+def signed(values: Mapping[str, Value], metrics: Mapping[str, MetricSpec]) -> ByName[Value]:
+    """Values of a result under the names of scorers, errors negative."""
+    numbers: Mapping[str, Any] = values
+    return ByName(
+        (scorer_name(name, spec), numbers[name] if spec.greater_is_better else -numbers[name])
+        for name, spec in metrics.items()
+    )
+
+
+def without_sign(name: Any) -> Any:
+    """A metric by its name in results; other values stay unchanged."""
+    if not isinstance(name, str):
+        return name
+    bare = name.strip().removeprefix(SIGN)
+    if bare != name.strip() and any(parse_metric(one).greater_is_better for one in listed_metrics(bare)):
+        raise ValueError(f"Only errors have a scorer with {SIGN!r}, and higher is better here. Got {echo(name)}.")
+    return bare

@@ -16,7 +16,7 @@ WRITTEN = (
 ).split(", ")
 """Names in the spelling of publications: the parser reads them in lower case, with "_" for a space or hyphen."""
 
-SYNONYMS = {
+OTHER_NAMES = {
     "AP": ("avep",),
     "F": ("f_measure", "f_score", "fbeta"),
     "GMAP": ("gm_map",),
@@ -31,7 +31,7 @@ SYNONYMS = {
 """Other names that the parser reads, by the spelling of publications."""
 
 NOTATION = {re.sub("[ -]", "_", written.lower()): written for written in WRITTEN}
-NOTATION |= {name: written for written, names in SYNONYMS.items() for name in names}
+NOTATION |= {name: written for written, names in OTHER_NAMES.items() for name in names}
 """Names in the spelling of publications, by the name that the parser reads; other names stay unchanged."""
 
 

@@ -21,8 +21,7 @@ from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.prepared import PreparedMetrics, prepare_rows
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import columns_of, is_single_metric, parse_metric
-from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
+from sklearn_rank._metric.names import columns_of, is_single_metric, parse_metric, parse_signed, signed, without_sign
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._scoring.model_checks import check_model

@@ -24,9 +24,8 @@ from sklearn_rank._evaluation.kept_data import DataCounts, settled_by, settled_b
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import ByName, scorer_name
-from sklearn_rank._metric.names import is_single_metric
+from sklearn_rank._metric.names import is_single_metric, parse_signed, signed
 from sklearn_rank._metric.plain import PlainMetric
-from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._scoring.fit_data import echo_id

@@ -12,8 +12,7 @@ from sklearn_rank._data.look import collected_findings, report
 from sklearn_rank._engine.columns import check_features
 from sklearn_rank._metric.canonical_text import text_of
 from sklearn_rank._metric.key_signs import scorer_name
-from sklearn_rank._metric.names import is_single_metric
-from sklearn_rank._metric.scorer_names import parse_signed, signed
+from sklearn_rank._metric.names import is_single_metric, parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
@@ -67,17 +66,7 @@ def make_retrieval_scorer(metric: MetricsLike = "map@10", *, distance: Any = "co
 
 
 class RetrievalScorer:
-    """Scorer of a transformer: each test sample ranks the others.
-
-    Parameters
-    ----------
-    metric : str, metric function, sequence of them, or dict of str to one of them
-        In the forms of `make_ranking_scorer`.
-    distance : str or callable
-        As in `evaluate_retrieval`.
-    options : dict
-        Other keywords of `evaluate_retrieval`, or of the metrics.
-    """
+    """Scorer of a transformer, from `make_retrieval_scorer`."""
 
     def __init__(self, metric: MetricsLike, distance: Any, options: dict[str, Any]) -> None:
         parameters = signature(evaluate_retrieval).parameters.values()

@@ -18,8 +18,7 @@ from sklearn.linear_model import Ridge
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
 from sklearn_rank._report import page as page_module
-from sklearn_rank._report import payload as payload_module
-from sklearn_rank._report.payload import as_shown, in_millionths, shown_as
+from sklearn_rank._report.page import as_shown, in_millionths, shown_as
 from sklearn_rank._report.text import between, number, visible
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run
@@ -206,7 +205,7 @@ def test_results_without_documents(report, tmp_path):
 
 
 def test_most_values(report, monkeypatch):
-    monkeypatch.setattr(payload_module, "MOST_KEPT_VALUES", 60)
+    monkeypatch.setattr(page_module, "MOST_KEPT_VALUES", 60)
     text, data = text_and_data(report)
     gain = report.per_query["two-tower"]["ndcg@10"] - report.per_query["bm25"]["ndcg@10"]
     order = np.argsort(gain, kind="stable")

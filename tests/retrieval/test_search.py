@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from sklearn_rank import evaluate
-from sklearn_rank.retrieval import _search, evaluate_retrieval
+from sklearn_rank.retrieval import _evaluate, evaluate_retrieval
 from sklearn_rank.retrieval._distances import Distances, make_distances
 from sklearn_rank.retrieval._relevance import make_grades
 
@@ -40,7 +40,7 @@ def check(distance, queries, items, seed=0):
 @pytest.fixture
 def counts(monkeypatch):
     """Candidates of each chunk, and those whose distance is computed pair by pair."""
-    counts, nearest, make = {"items": [], "pairs": []}, _search.nearest, _search.Distances
+    counts, nearest, make = {"items": [], "pairs": []}, _evaluate.nearest, _evaluate.Distances
 
     def counted(distances, *others):
         def of_pairs(query, item):
@@ -51,7 +51,7 @@ def counts(monkeypatch):
         counts["items"].append(len(query))
         return query, item, near
 
-    monkeypatch.setattr(_search, "nearest", counted)
+    monkeypatch.setattr(_evaluate, "nearest", counted)
     return counts
 
 
@@ -159,7 +159,7 @@ def test_errors_up_to_the_slack_are_tolerated():
     off = np.zeros_like(true)
     off[0, [0, 5]] = 1.0, -1.0
     distances = Distances((true + off).__getitem__, 1, 300, lambda query, item: true[query, item], np.array([1.0]))
-    query, item, found = _search.nearest(distances, slice(0, 1), 1)
+    query, item, found = _evaluate.nearest(distances, slice(0, 1), 1)
     assert (query.tolist(), item.tolist(), found.tolist()) == ([0, 0], [0, 5], [1.0, 1.1])
 
 
@@ -194,10 +194,10 @@ def test_chunks_fit_the_memory():
     grades = make_grades(np.zeros(900), np.zeros(20_000), None, 900, 20_000)
     for memory in (1, 10, 100, 1000):
         for depth in (1, 1000, None):
-            lazy = _search.search(distances, grades, without_self=False, memory=memory, n_threads=2)
+            lazy = _evaluate.search(distances, grades, without_self=False, memory=memory, n_threads=2)
             rows = max(last - first for first, last in lazy.blocks(depth))
-            assert rows == 1 or rows * 20_000 * _search.BYTES_PER_PAIR * 2 <= memory * 2**20
-            assert rows == 1 or rows * 20_000 <= _search.SEARCHED_PAIRS
+            assert rows == 1 or rows * 20_000 * _evaluate.BYTES_PER_PAIR * 2 <= memory * 2**20
+            assert rows == 1 or rows * 20_000 <= _evaluate.SEARCHED_PAIRS
 
 
 # --- codes ---------------------------------------------------------------------------------------------------
