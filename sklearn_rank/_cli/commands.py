@@ -32,7 +32,7 @@ from sklearn_rank._evaluation.explanation import Source, documents_to_judge, exp
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
-from sklearn_rank._metric.metric import REGISTRY, Metric
+from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._metric.run_means import between_runs
 from sklearn_rank._report.text import plain
@@ -73,7 +73,10 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         show(("run", "qid", *headings), rows, by_query, options.format, note=note)
         return
     if options.chance:
-        orders = {run: _orders(result) for run, result in of_runs.items()}
+        orders = {
+            run: {"score": _means(result), "random": result.chance().mean(), "best": result.best().mean()}
+            for run, result in of_runs.items()
+        }
         rows = [
             (run, order, *map(mean.get, metrics)) for run, means in orders.items() for order, mean in means.items()
         ]  # fmt: skip
@@ -128,11 +131,6 @@ def _choices(of_runs: Mapping[str, Evaluation]) -> str:
     if len({*notes.values()}) == 1:
         return next(iter(notes.values()))
     return " ".join(f"{run}: {note}." for run, note in notes.items())
-
-
-def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
-    """Means by metric in score order, in random order and in the best order."""
-    return {"score": _means(result), "random": result.chance().mean(), "best": result.best().mean()}
 
 
 def _heading(options: argparse.Namespace, metric: str) -> str:
@@ -298,21 +296,14 @@ def _query(source: Source, name: str | None) -> Any:
 
 def list_metrics(options: argparse.Namespace) -> None:
     """Print all metrics with their formulas."""
-    nested = {
-        name: {"aliases": [*metric.aliases], "formula": _formula(metric), "about": _about(metric)}
-        for name, metric in sorted(REGISTRY.items())
-    }
+    nested = {}
+    for name, metric in sorted(REGISTRY.items()):
+        text = inspect.getdoc(metric.formula) or ""
+        literal = re.search(r"``(.+?)``", text, re.DOTALL)
+        formula = " ".join(literal[1].split()) if literal else ""
+        nested[name] = {"aliases": [*metric.aliases], "formula": formula, "about": text.partition("\n")[0]}
     rows = [(name, ", ".join(entry["aliases"]), entry["formula"]) for name, entry in nested.items()]
     show(("name", "aliases", "formula"), rows, nested, options.format)
-
-
-def _formula(metric: Metric) -> str:
-    literal = re.search(r"``(.+?)``", inspect.getdoc(metric.formula) or "", re.DOTALL)
-    return " ".join(literal[1].split()) if literal else ""
-
-
-def _about(metric: Metric) -> str:
-    return (inspect.getdoc(metric.formula) or "").partition("\n")[0]
 
 
 # --- pictures ------------------------------------------------------------------------------------------------

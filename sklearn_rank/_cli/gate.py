@@ -32,8 +32,8 @@ def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
 
     margins = _by_metric("--margin", options.margin, metrics)
     losses = _by_metric("--largest-loss", options.largest_loss, metrics)
-    if margins is not None:
-        _refuse_missing(margins, metrics)
+    if margins is not None and (missing := [metric for metric in metrics if metric not in margins]):
+        raise ValueError(f"--margin must be given for each metric, or one number for all. Got none for {missing[0]}.")
     old, new = old_and_new(options, metrics, "gate").values()
     with collected_findings() as seen:
         try:
@@ -104,9 +104,3 @@ def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, f
     if "" in numbers:
         numbers = dict.fromkeys(metrics, numbers.pop("")) | numbers
     return numbers or None
-
-
-def _refuse_missing(margins: dict[str, float], metrics: list[str]) -> None:
-    """Refuse margins if a metric has none."""
-    if missing := [metric for metric in metrics if metric not in margins]:
-        raise ValueError(f"--margin must be given for each metric, or one number for all. Got none for {missing[0]}.")

@@ -20,7 +20,10 @@ def write_page(options: argparse.Namespace, result: HasPage, output: str, title:
     """Write the page of a result to a file, with texts only for the listed documents."""
     from sklearn_rank._report.page import to_html  # loads what writes XML
 
-    content = result._content(Options(title, None, None, check_lists(options.lists), _command(options)))
+    # The command without folders.
+    words = (os.path.basename(word) if os.sep in word else word for word in options.arguments)
+    command = shlex.join(["sklearn-rank", *words])
+    content = result._content(Options(title, None, None, check_lists(options.lists), command))
     if options.texts is not None:
         content.text = _texts(options.texts, {one.id for found in content.lists.values() for one in found.documents})
     if options.query_texts is not None:
@@ -29,12 +32,6 @@ def write_page(options: argparse.Namespace, result: HasPage, output: str, title:
     with replacing(output) as file:
         file.write(page.encode())
     return content
-
-
-def _command(options: argparse.Namespace) -> str:
-    """The command without folders."""
-    words = (os.path.basename(word) if os.sep in word else word for word in options.arguments)
-    return shlex.join(["sklearn-rank", *words])
 
 
 def _texts(path: str, ids: set[Any]) -> Any:

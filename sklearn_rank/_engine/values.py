@@ -87,16 +87,14 @@ class PerQuery:
         write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
         for points, ranked in self._ranked_at(ranking):
             numerator, denominator = self.spec.metric.ratio(ranked, keywords)
-            write((slice(first, last), points), numerator, denominator, self._needed(ranked))
+            needed = ranked.n_relevant if self.spec.metric.needs_relevant else None
+            write((slice(first, last), points), numerator, denominator, needed)
 
     def put(self, first: int, last: int, part: PerQuery) -> None:
         """Write the queries from `first` up to `last`, computed on their own."""
         self.numerator[first:last], self.undefined[first:last] = part.numerator, part.undefined
         if self.spec["average"] == "micro":
             self.denominator[first:last] = part.denominator
-
-    def _needed(self, ranked: Ranked) -> Array | None:
-        return ranked.n_relevant if self.spec.metric.needs_relevant else None
 
     def _write_ratio(self, at: Any, numerator: Array, denominator: Array, needed: Array | None) -> None:
         if needed is denominator:

@@ -15,11 +15,6 @@ UNBOUNDED = (-math.inf, math.inf)
 def bounds_of(name: str, meaning: str) -> tuple[float, float]:
     """Lowest and highest value of a metric, infinite if unbounded or unknown.
 
-    Parameters
-    ----------
-    name, meaning : str
-        Name and meaning of the metric in a result. Values that were given without a meaning are known by their name.
-
     Examples
     --------
     >>> from sklearn_rank import parse_metric

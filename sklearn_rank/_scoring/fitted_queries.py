@@ -182,7 +182,8 @@ def project_rows(X: Any) -> NDArray[np.float64]:
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     try:
         with np.errstate(all="ignore"):
-            return np.concatenate([_project(_numeric(_slice(X, a, b))) for a, b in thread_blocks(n_rows)])
+            rows = X.iloc if hasattr(X, "iloc") else X
+            return np.concatenate([_project(_numeric(rows[a:b])) for a, b in thread_blocks(n_rows)])
     except (AttributeError, TypeError, ValueError):
         return np.full(n_rows, np.nan)
 
@@ -203,10 +204,6 @@ def _project(block: Any) -> NDArray[np.float64]:
 @lru_cache(maxsize=8)
 def _weights(n_features: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.random.default_rng(0).uniform(0.5, 1.5, n_features).astype(dtype)
-
-
-def _slice(X: Any, start: int, stop: int) -> Any:
-    return (X.iloc if hasattr(X, "iloc") else X)[start:stop]
 
 
 def _numeric(block: Any) -> Any:

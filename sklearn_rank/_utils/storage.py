@@ -112,7 +112,11 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             "A result is saved as NumPy's .npz, so its name must not end like a file of another format; to_frame() "
             f"gives a frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
         )
-    objects = {name: _jsonable_ids(array, name) for name, array in arrays.items() if array.dtype.hasobject}
+    objects = {
+        name: [_jsonable(value, name) for value in array.tolist()]
+        for name, array in arrays.items()
+        if array.dtype.hasobject
+    }
     text = json.dumps({"kind": kind, "version": VERSION, "objects": objects, **meta})
     saved: dict[str, Any] = {name: array for name, array in arrays.items() if name not in objects}
     saved[META] = np.array(text)
@@ -254,10 +258,6 @@ def _id(value: Any, n_left: int = MOST_NESTED) -> Any:
     if not isinstance(value, (str, int, float)):
         raise ValueError(f"ids must be {SAVED_IDS}")
     return value
-
-
-def _jsonable_ids(ids: NDArray[Any], name: str) -> list[Any]:
-    return [_jsonable(value, name) for value in ids.tolist()]
 
 
 def _jsonable(value: Any, name: str, n_left: int = MOST_NESTED) -> Any:

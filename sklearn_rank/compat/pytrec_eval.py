@@ -139,13 +139,11 @@ class RelevanceEvaluator:
         """Values of each measure by query, and the queries."""
         data = join(self._judgments, run, missing_from_run="drop", tie_order="trec_eval", float32=True)
         result = evaluate(data.y_true, data.y_score, qid=data.qid, metrics=self._metrics or "map")
-        values = {name: _as_printed(name, result.per_query[name]).tolist() for name in self._metrics}
+        columns = {name: result.per_query[name] for name in self._metrics}
+        # Before a geometric mean trec_eval prints logarithms.
+        logs = {name: np.log(np.maximum(x, LOWEST)) for name, x in columns.items() if name.startswith("gm_")}
+        values = {name: column.tolist() for name, column in (columns | logs).items()}
         return values | {name: [0.0] * len(result.qid) for name in WORDS}, result.qid.tolist()
-
-
-def _as_printed(name: str, values: Array) -> Array:
-    """Values of a measure per query: before a geometric mean, their logarithms."""
-    return np.log(np.maximum(values, LOWEST)) if name.startswith("gm_") else values
 
 
 def _check_dictionaries(given: Any, number: type, message: str) -> None:

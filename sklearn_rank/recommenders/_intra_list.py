@@ -115,7 +115,8 @@ def _check_square(similarity: Any) -> None:
     n_rows, n_columns = similarity.shape
     if n_rows != n_columns:
         raise ValueError(f"similarity must have a row and a column for each item. Got shape {similarity.shape}.")
-    own, highest = similarity.diagonal(), _row_maxima(similarity)
+    own, highest = similarity.diagonal(), similarity.max(axis=1)
+    highest = np.asarray(highest.toarray() if sparse.issparse(highest) else highest).ravel()
     if n_rows > 1 and (own < highest).all():
         raise ValueError(
             "similarity must be largest between an item and itself, and no entry of the diagonal is: pass 1 - distance "
@@ -124,12 +125,6 @@ def _check_square(similarity: Any) -> None:
         )
     if abs(similarity - similarity.T).max() > 1e-6 * abs(similarity).max():
         raise ValueError("similarity must be symmetric. Got two items whose similarity depends on their order.")
-
-
-def _row_maxima(matrix: Any) -> Array:
-    """Highest entry of each row."""
-    highest = matrix.max(axis=1)
-    return np.asarray(highest.toarray() if sparse.issparse(highest) else highest).ravel()
 
 
 def _chances(top: TopItems) -> tuple[Array, Array]:
