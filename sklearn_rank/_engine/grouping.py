@@ -380,7 +380,8 @@ def _runs_of_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDArr
     text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(qid, n_rows)
     if text is not None:
         number, first = _number_in_parts(text, n_jobs)
-        return text[first].ids(), None, number, first
+        refuse_unfit_ids(distinct := text[first].ids())
+        return distinct, None, number, first
     ids, to_qid = id_array(qid)
     _check_shape(ids, n_rows)
     try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import one_column
 from sklearn_rank._utils.containers import as_numpy, is_tensor
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 
 EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53, "float": 2**53}
@@ -20,6 +23,9 @@ EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 
 
 COMPLETE = {str, bytes, int, bool}
 """Types of ids that cannot be missing, because they have no NaN."""
+
+BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
+"""ASCII that `str.strip` removes."""
 
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 
@@ -122,11 +128,77 @@ def _floats_in(ids: Iterable[Any]) -> Iterator[Any]:
 
 
 def refuse_unfit_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
-    """Refuse ids that are missing, with the text `missing`, and floats that may be other ids than they were."""
-    if ids.dtype == object and {*map(type, ids.tolist())} <= COMPLETE:
+    """Refuse ids that are missing, with the text `missing`, that may be others than they were, or in two spellings."""
+    if ids.dtype == object:
+        entries = ids.tolist()
+        types = {*map(type, entries)}
+        if not types <= COMPLETE:
+            refuse_missing_ids(ids, missing)
+            refuse_rounded_ids(ids)
+        refuse_two_spellings(entries, types=types)
         return
     refuse_missing_ids(ids, missing)
     refuse_rounded_ids(ids)
+    if ids.dtype.kind in "ST" or (ids.dtype.kind == "U" and _array_may_have_blanks(ids)):
+        refuse_two_spellings(ids.tolist())
+
+
+class SpellingError(ValueError):
+    """Ids are blank, or one id has two spellings."""
+
+
+def refuse_two_spellings(*lists: Collection[Any], types: Iterable[type] | None = None) -> None:
+    """Refuse texts that are blank, that differ only by blanks around them, or that are one of the numbers as text.
+
+    Entries of all lists are compared with each other, and those of `types`, if known, need not be looked at again.
+    """
+    types = {*map(type, chain.from_iterable(lists))} if types is None else {*types}
+    for kind in (str, bytes):
+        of_kind = [one for one in types if issubclass(one, kind)]
+        is_pure = len(of_kind) == len(types)
+        if not of_kind or (is_pure and kind is str and not any(map(may_have_blanks, lists))):
+            continue
+        texts = dict[Any, Any]()
+        for one in chain.from_iterable(lists):
+            if is_pure or isinstance(one, kind):
+                text = one.strip()
+                if not text:
+                    raise SpellingError(
+                        "Ids must not be blank, because blank ones match each other: remove these rows, or give each "
+                        f"an id of its own. Got {echo(one)}."
+                    )
+                if (other := texts.setdefault(text, one)) != one:
+                    raise SpellingError(
+                        "An id must have one spelling, and these differ only by blanks: id.strip() removes them. "
+                        f"Got {echo(other)} and {echo(one)}."
+                    )
+        if kind is bytes or not any(issubclass(one, Real) and one is not bool for one in types):
+            continue
+        for one in chain.from_iterable(lists):
+            if isinstance(one, Real) and type(one) is not bool:
+                text = str(math.floor(one)) if one % 1 == 0 else str(one)
+                if (other := texts.get(str(one), texts.get(text))) is not None:
+                    raise SpellingError(
+                        "Ids must be of one type, or a number and its text are two ids: str(id) makes strings of all. "
+                        f"Got {echo(one)} and {echo(other)}."
+                    )
+
+
+def may_have_blanks(texts: Collection[str]) -> bool:
+    """Whether a text is empty or has a blank anywhere; TypeError if one is no text."""
+    together = "\0".join(texts)
+    if not together or "\0\0" in together or "\0" in (together[0], together[-1]):
+        return len(texts) > 0
+    if together.isascii():
+        return any(blank in together for blank in BLANKS)
+    return len(f"\0{together}\0".split(None, 1)) > 1
+
+
+def _array_may_have_blanks(strings: NDArray[Any]) -> bool:
+    """As `may_have_blanks`, of an array of strings, which may have others than ASCII if it is True."""
+    points = np.ascontiguousarray(strings, strings.dtype.newbyteorder("=")).view(np.uint32).reshape(len(strings), -1)
+    low, high = points[:, 0].min(initial=1), points.max(initial=1)
+    return bool(low == 0 or high > ord("~") or (points - np.uint32(1) < ord(" ")).any())
 
 
 def is_missing(one: Any) -> bool:

@@ -19,7 +19,7 @@ from sklearn_rank._engine.attributes import (
 )
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Grouping, group_rows
-from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.read import refuse_bad_weight
 from sklearn_rank._metric.key_signs import refuse_sign
 from sklearn_rank._metric.names import direction_of
@@ -127,6 +127,7 @@ def check_distinct_ids(qid: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"qid of from_values must be a list of ids, one a query. Got shape {ids.shape}.")
     if len(ids) and _has_twice(ids):
         raise ValueError("qid of from_values must have each query once. Got a query twice.")
+    refuse_unfit_ids(ids)
     return ids
 
 

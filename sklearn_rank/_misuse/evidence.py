@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from operator import mul
 from typing import Any, NamedTuple
@@ -66,16 +66,26 @@ LEAST_OTHER_IDS = 2
 LOWEST_INT = -(2**63)
 """Integer that NumPy creates from NaN."""
 
-MARKS = STAND_INS | {"-1", str(LOWEST_INT)}
-"""Texts that may be placeholders of a missing id."""
-
 OF_MASK = frozenset({"False", "True"})
 """Texts of booleans."""
+
+WORDS = (
+    frozenset(
+        spell(word)
+        for word in ("null", "nil", "none", "na", "n/a", "#n/a", "undefined", r"\n")
+        for spell in (str.lower, str.upper, str.title)
+    )
+    - STAND_INS
+)
+"""Texts that other programs write for a missing id, and that may be ids."""
+
+ODD_TEXTS = STAND_INS | OF_MASK | WORDS | {"-1", str(LOWEST_INT)}
+"""Texts that may be placeholders of a missing id, or booleans."""
 
 BELOW_ZERO = re.compile(r"-[1-9]\d{0,18}")
 """Pattern of a negative integer."""
 
-FIRST_OF_ODD = "nN<-FT"
+FIRST_OF_ODD = "nN<-FTuU#\\"
 """First characters of possible odd ids."""
 
 HIGHEST_GRADE = 31
@@ -283,10 +293,16 @@ def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
     return odd_texts(ids.tolist()) if kind in "UTO" else NO_IDS
 
 
-def odd_texts(ids: Iterable[Any]) -> frozenset[str]:
-    """Return texts that may be placeholders for missing ids or booleans, and up to two texts of negative numbers."""
-    texts = {one for one in ids if isinstance(one, str) and one[:1] in FIRST_OF_ODD}
-    return frozenset({*(texts & (MARKS | OF_MASK)), *sorted(filter(BELOW_ZERO.fullmatch, texts))[:2]})
+def odd_texts(*lists: Collection[Any]) -> frozenset[str]:
+    """Return texts that may be placeholders for missing ids or booleans; beside -1, two texts of negative numbers."""
+    odd = frozenset(
+        text for ids in lists for text in (filter(ids.__contains__, ODD_TEXTS) if isinstance(ids, (dict, Set)) else
+        ODD_TEXTS.intersection(ids))
+    )  # fmt: skip
+    if "-1" not in odd:
+        return odd
+    texts = {one for ids in lists for one in ids if isinstance(one, str) and BELOW_ZERO.fullmatch(one)}
+    return odd | {*sorted(texts)[:2]}
 
 
 def are_mask(odd: frozenset[Any], n: int) -> bool:
@@ -300,7 +316,8 @@ def stand_in(odd: frozenset[Any], n: int) -> Any:
     A negative number is a placeholder if it is the only negative id, and there are at least two other ids.
     """
     texts = odd & STAND_INS
-    numbers = {int(one) if type(one) is str else one: one for one in odd - texts - OF_MASK if type(one) is not bool}
+    others = odd - STAND_INS - OF_MASK - WORDS
+    numbers = {int(one) if type(one) is str else one: one for one in others if type(one) is not bool}
     if LOWEST_INT in numbers:
         return numbers[LOWEST_INT]
     return min(texts) if texts else numbers[-1] if [*numbers] == [-1] and n > LEAST_OTHER_IDS else None

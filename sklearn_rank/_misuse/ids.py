@@ -1,4 +1,4 @@
-"""Checks of ids: ids that match only with another spelling, and repeated runs that count as queries."""
+"""Checks of ids: ids in another spelling, words for missing ids, and repeated runs that count as queries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_rank._misuse.check import Check, Finding
-from sklearn_rank._misuse.evidence import odd_ids, stand_in
+from sklearn_rank._misuse.evidence import WORDS, odd_ids, stand_in
 from sklearn_rank._utils.echo import echo
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
-    "id.strip()": str.strip,
-    "id.strip().casefold()": lambda text: text.strip().casefold(),
+    "id.casefold()": str.casefold,
     "str(int(float(id)))": lambda text: _number(text.strip()),
 }
 """Calls that make ids equal, and their functions."""
+
+WORD = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]+)*")
+"""A text that looks like words."""
+
+USUAL_FORMS = str.lower, str.upper, str.title, str.capitalize
+SHARE_OF_FORMS = 0.9
+"""Ways to write words, and the least share of them: codes such as aB have others."""
 
 WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 SUFFIX = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+[^0-9A-Za-z]?$")
@@ -35,7 +41,7 @@ LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
 
 SPELLED = Check(
     "ids in another spelling", "runs",
-    "Ids match only without surrounding blanks, without case, or as numbers: 000123, 123.0 and 123.",
+    "Ids match only as numbers, 000123, 123.0 and 123, or ids of queries without case.",
     "two ids, or half of the ids without a match",
     "are spelled in another way",
 )  # fmt: skip
@@ -57,7 +63,19 @@ SHIFTED = Check(
     "5 lists, and half of the lists without a judged document",
     "are all judged for another query",
 )  # fmt: skip
-CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES, NO_VALUE)
+CASE = Check(
+    "ids that differ by case", "queries",
+    "Two queries, segments or clusters look like words, and differ only by case.",
+    "two ids, and 9 of 10 ids of letters in lower case, upper case or with capitals",
+    "differ only by case",
+)  # fmt: skip
+BOTH_MISSING = Check(
+    "placeholder ids that match", "runs",
+    'A query or a document is "null", "NA", "undefined" or the like on both sides.',
+    "one id, where most others do not look like words",
+    "may stand for a missing one on both sides",
+)  # fmt: skip
+CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES, NO_VALUE, CASE, BOTH_MISSING)
 
 
 def _number(text: str) -> str:
@@ -66,15 +84,17 @@ def _number(text: str) -> str:
     return whole[1] if whole else text
 
 
-def spelled_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, Any, Any, str] | None:
+def spelled_alike(
+    ours: Sequence[Any], theirs: Sequence[Any], case_may_differ: bool = True
+) -> tuple[int, Any, Any, str] | None:
     """Return the number of ids that match only with another spelling, a pair of them, and the call; None if few match.
 
-    A spelling is skipped if it makes distinct ids of one side equal.
+    A spelling is skipped if it makes distinct ids of one side equal, and so is case unless it `case_may_differ`.
     """
     a, b = ({str(one): one for one in ids[:MOST_COMPARED]} for ids in (ours, theirs))
     sides = [{text: one for text, one in side.items() if text not in a or text not in b} for side in (a, b)]
     least = min(2, (min(map(len, sides)) + 1) // 2)
-    for call, spell in SPELLINGS.items():
+    for call, spell in [*SPELLINGS.items()][not case_may_differ :]:
         spelled = [{spell(text): one for text, one in side.items()} for side in sides]
         if any(len(a) < len(b) for a, b in zip(spelled, sides, strict=True)):
             continue
@@ -86,13 +106,36 @@ def spelled_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, Any,
 
 def another_spelling(ours: Sequence[Any], theirs: Sequence[Any], what: str) -> Iterator[Finding]:
     """Ids without a match that would match with another spelling."""
-    if ours and theirs and (alike := spelled_alike(ours, theirs)) is not None:
+    if ours and theirs and (alike := spelled_alike(ours, theirs, what != "documents")) is not None:
         n, a, b, call = alike
         yield Finding(
             SPELLED,
             f"Ids of {what} are spelled in another way on the other side, so they do not match: {n} would be equal by "
             f"{call}. Spell them alike on both sides. Got {echo(a)} and {echo(b)}.",
         )
+
+
+def words_on_both_sides(both: frozenset[str], ids: Sequence[Any], what: str) -> Iterator[Finding]:
+    """Words for missing ids that are on `both` sides, among some `ids` of one side that do not look like words."""
+    are_words = sum(WORD.fullmatch(str(one)) is not None for one in ids if one not in WORDS)
+    if both and 2 * are_words <= len(ids) - sum(one in WORDS for one in ids):
+        yield Finding(
+            BOTH_MISSING,
+            f"{echo(min(both))} may stand for a missing one on both sides, and matches as an id of {what}: leave it out"
+            " of run and judgments.",
+        )
+
+
+def alike_but_for_case(ids: NDArray[Any]) -> tuple[str, str] | None:
+    """Two ids that look like words and differ only by case."""
+    words, folded = list[str](), dict[str, str]()
+    for some in (ids[:: len(ids) // SAMPLED_IDS or 1], ids) if ids.dtype.kind in "UTO" else ():
+        words = [one for one in some.tolist() if isinstance(one, str) and WORD.fullmatch(one)]
+        if not words:
+            return None
+    pair = next(((folded[key], one) for one in words if folded.setdefault(key := one.casefold(), one) != one), None)
+    n_usual = sum(any(form(one) == one for form in USUAL_FORMS) for one in words) if pair else 0
+    return pair if n_usual >= SHARE_OF_FORMS * len(words) else None
 
 
 def lists_of_another_query(
@@ -125,9 +168,18 @@ def may_be_repeated(ids: NDArray[Any]) -> bool:
 
 
 def findings_of_queries(result: Any) -> Iterator[Finding]:
-    """Findings on the queries of a result: placeholder values, and ids of repeated runs."""
+    """Findings on the queries of a result: placeholder values, ids that differ by case, and ids of repeated runs."""
     given = {f"by[{echo(name)}]": values for name, values in result.attributes.items()}
-    for name, values in (given if result.clusters is None else given | {"clusters": result.clusters}).items():
+    if result.clusters is not None:
+        given["clusters"] = result.clusters
+    for name, values in (given | {"qid": result.qid}).items():
+        if (pair := alike_but_for_case(values)) is not None:
+            yield Finding(
+                CASE,
+                f"{echo(pair[0])} and {echo(pair[1])} in {name} differ only by case, and count as two: id.casefold() "
+                "makes them equal.",
+            )
+    for name, values in given.items():
         odd = odd_ids(values)
         n = len({*values.tolist()}) if odd else 0
         one = stand_in(odd, n)

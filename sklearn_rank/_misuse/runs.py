@@ -56,7 +56,7 @@ STRANGERS = Check(
 )  # fmt: skip
 TWO_TYPES = Check(
     "ids of two types", "runs",
-    "Document ids are texts and numbers, and the other side has one of the types, or the same text as a number.",
+    "Document ids are texts and numbers, and the other side has only one of the types.",
     "one document of each type",
     "have ids of two types",
 )  # fmt: skip
@@ -164,7 +164,7 @@ def _are_apart(a: Array, b: Array) -> bool:
 
 
 def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Finding]:
-    """Ids of two types on one side, if the other side lacks a type, or has the same text as a number."""
+    """Ids of two types on one side, if the other side lacks a type."""
     if pair is not None:
         one, other = map(echo, pair)
         yield Finding(

@@ -14,7 +14,7 @@ from sklearn_rank._data.look import SAMPLE, Evidence, look, look_at_parts
 from sklearn_rank._engine.attributes import check_attributes
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import Grouping
-from sklearn_rank._engine.ids import id_order
+from sklearn_rank._engine.ids import id_order, refuse_unfit_ids
 from sklearn_rank._engine.read import read
 from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
@@ -304,6 +304,7 @@ class RankingAccumulator:
         if self._types is not None:
             ids = np.empty(len(self), self._types.dtype)
             ids[:] = [*self._place]
+            refuse_unfit_ids(ids)
         return _Batch(self._kind, ids, self._values.read(len(self)), self._longest, self._evidence)
 
     # --- checks, then one step --------------------------------------------------------------------------------------

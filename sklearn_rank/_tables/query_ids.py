@@ -83,6 +83,7 @@ class QueryIdIndex:
     def ids(self) -> NDArray[Any]:
         """All ids; afterwards only ids of another kind may be numbered."""
         self._distinct, self._parts = Distinct(), [np.concatenate(self._parts)]
+        refuse_unfit_ids(self._parts[0])
         return self._parts[0]
 
 

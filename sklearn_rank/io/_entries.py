@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Grouping, Keys, group_numbers, hashed, number_together
+from sklearn_rank._engine.ids import may_have_blanks, refuse_two_spellings
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._misuse.evidence import MARKS, odd_texts
+from sklearn_rank._misuse.evidence import FIRST_OF_ODD, ODD_TEXTS, odd_texts
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -111,9 +112,16 @@ class Text:
     def odd(self) -> frozenset[Any]:
         """Strings that may stand for missing ones, for `odd_ids`."""
         size = np.diff(self.end, prepend=0)
-        rows = np.flatnonzero((size >= min(map(len, MARKS))) & (size <= max(map(len, MARKS))))
-        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in MARKS})])]
+        rows = np.flatnonzero(size <= max(map(len, ODD_TEXTS)))
+        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, FIRST_OF_ODD)])]
         return odd_texts(self.strings(rows))
+
+    @cached_property
+    def may_have_blanks(self) -> bool:
+        """Whether a string is empty or has a blank."""
+        if not len(self) or (np.diff(self.end, prepend=0).min() > 0 and self.data.min() > 32 and self.data.max() < 127):
+            return False
+        return may_have_blanks(self.strings(range(len(self))))
 
     @classmethod
     def of(cls, strings: list[str]) -> Text:
@@ -260,7 +268,10 @@ def document_keys(*lists: Any) -> list[Keys]:
             f"Got strings and {echo(other)}; convert them by astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):
-        return [(ids if isinstance(ids, Text) else Text.of(ids.tolist())).keys for ids in lists]
+        texts = [ids if isinstance(ids, Text) else Text.of(ids.tolist()) for ids in lists]
+        if any(text.may_have_blanks for text in texts):
+            refuse_two_spellings(*(text.strings(range(len(text))) for text in texts), types={str})
+        return [text.keys for text in texts]
     return [Keys(code) for code in number_together([*lists])[1]]
 
 

@@ -15,7 +15,7 @@ from sklearn_rank._data.look import report
 from sklearn_rank._engine.grouping import Grouping, Number, concatenate_ranges, group_numbers, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
-from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, odd_ids
+from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, WORDS, odd_ids
 from sklearn_rank._misuse.ids import (
     LEAST_LISTS,
     LOOKED_AT_LISTS,
@@ -25,6 +25,7 @@ from sklearn_rank._misuse.ids import (
     another_spelling,
     lists_of_another_query,
     spelled_alike,
+    words_on_both_sides,
 )
 from sklearn_rank._misuse.runs import (
     SHARE_BY_CHANCE,
@@ -279,18 +280,19 @@ def join_for(
         run = with_documents(run, document_of, aggregate, duplicates)
     qrels, run, n_excluded = both_entries(caller, judgments, run, duplicates, exclude)
     door = DOORS[caller]
-    _look_at_sides(door, caller, sides, run, qrels)
+    odd = _odd_documents(run), _odd_documents(qrels)
+    _look_at_sides(door, caller, sides, run, qrels, odd[0] | odd[1])
     may_rise = not run._told and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     report(door, another_spelling(lacking[0].tolist(), lacking[1].tolist(), "queries"))
+    both = WORDS.intersection(qrels.qid.names.tolist()).intersection(run.qid.names.tolist())
+    report(door, words_on_both_sides(both, names[:MOST_COMPARED].tolist(), "queries"))
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
-    score = run.value
-    if float32:
-        # Scores that become infinite are refused later.
-        with np.errstate(over="ignore"):
-            score = score.astype(np.float32).astype(np.float64)
+    # Scores that become infinite are refused later.
+    with np.errstate(over="ignore"):
+        score = run.value.astype(np.float32).astype(np.float64) if float32 else run.value
     judged_rows, rows = group_numbers(of_qrels, len(names)), group_numbers(of_run, len(names))
     matches = _matches(run, qrels, rows, judged_rows)
     if run._again is not None:
@@ -316,6 +318,7 @@ def join_for(
     size = rows.sizes + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
     _look_at_matches(door, run, qrels, y_true, y_score, code, source)
+    _look_at_words(door, odd[0] & odd[1] & WORDS, run, qrels, source[(y_score > -np.inf) & ~np.isnan(y_true)])
     if may_rise:
         report(door, worst_first(y_true, y_score, size[keep]))
     if tie_order == "trec_eval":
@@ -326,7 +329,9 @@ def join_for(
     )  # fmt: skip
 
 
-def _look_at_sides(door: Door, caller: str, sides: tuple[Any, Any], run: Entries, qrels: Entries) -> None:
+def _look_at_sides(
+    door: Door, caller: str, sides: tuple[Any, Any], run: Entries, qrels: Entries, odd: frozenset[Any]
+) -> None:
     """Look for a run and judgments that are swapped, and for ids of documents that are none."""
     first, judged_first = (next(iter(x.values()), None) if isinstance(x, Mapping) else None for x in sides)
     report(
@@ -336,8 +341,15 @@ def _look_at_sides(door: Door, caller: str, sides: tuple[Any, Any], run: Entries
             is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
         ),
     )  # fmt: skip
-    odd = _odd_documents(run) | _odd_documents(qrels)
     report(door, documents_that_are_none(odd, len(run) + len(qrels)))
+
+
+def _look_at_words(door: Door, words: frozenset[Any], run: Entries, qrels: Entries, source: Index) -> None:
+    """Look for words of missing ids among the documents that match; `source` holds the rows of these."""
+    if words:
+        some = taken(run.doc_id, np.arange(min(len(run), MOST_COMPARED))).tolist()
+        matched = documents_at((run.doc_id, qrels.doc_id), source, slice(None)).tolist()
+        report(door, words_on_both_sides(words.intersection(matched), some, "documents"))
 
 
 def _look_at_matches(
@@ -346,7 +358,7 @@ def _look_at_matches(
     """Look for documents without a match, because their ids are others or of two types."""
     both = run.doc_id, qrels.doc_id
     if isinstance(run.doc_id, ListedDocuments):
-        report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
+        report(door, ids_of_two_types(two_types(*both)))
     retrieved = y_score > -np.inf
     if alike := [*another_spelling(*_without_match(both, y_true, retrieved, code, source), "documents")]:
         report(door, alike)
@@ -437,19 +449,7 @@ def _choose(
             )
         if what == "drop":
             keep &= has
-    _refuse_other_types(*lacking)
     return keep, (lacking[0], lacking[1])
-
-
-def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) -> None:
-    """Refuse queries that one side has as 1, the other as "1"."""
-    of_run = {str(query): query for query in not_in_qrels.tolist()} if len(not_in_run) else {}
-    query = next((query for query in not_in_run.tolist() if str(query) in of_run), None)
-    if query is not None:
-        raise ValueError(
-            "The id of a query must be of one type in the run and in the judgments; str(id) makes strings of all. "
-            f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgments."
-        )
 
 
 def _odd_documents(entries: Entries) -> frozenset[Any]:

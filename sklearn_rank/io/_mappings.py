@@ -15,8 +15,16 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Grouping, Keys
-from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
-from sklearn_rank._misuse.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
+from sklearn_rank._engine.ids import (
+    ids_of,
+    is_missing,
+    may_be_missing,
+    may_have_blanks,
+    refuse_rounded_ids,
+    refuse_two_spellings,
+    refuse_unfit_ids,
+)
+from sklearn_rank._misuse.evidence import LOWEST_INT, odd_ids, odd_texts
 from sklearn_rank._tables.columns import column_names, find_column
 from sklearn_rank._tables.roles import candidates, name_documents, roles_of
 from sklearn_rank._utils.echo import echo, echo_all
@@ -97,9 +105,23 @@ class ListedDocuments:
     @cached_property
     def types(self) -> set[type]:
         """Types of the documents."""
-        if self.codes is not None and (types := {*map(type, self.codes[0])}) == {str}:
-            return types
-        return {*map(type, chain.from_iterable(self.lists))}
+        return {*map(type, chain.from_iterable(self.lists))} if self.may_have_blanks else {str}
+
+    @cached_property
+    def may_have_blanks(self) -> bool:
+        """Whether some documents are no texts, are empty or have blanks; this takes no longer than to ask for types."""
+        try:
+            # An answer before the last list would not tell that all are texts.
+            return any([*map(may_have_blanks, self.lists if self.codes is None else [self.codes[0]])])
+        except TypeError:
+            return True
+
+    def refuse_two_spellings(self, *others: ListedDocuments) -> None:
+        """Refuse documents that are blank, or have two spellings in these and other lists."""
+        sides = self, *others
+        if any(side.may_have_blanks for side in sides):
+            types = {kind for side in sides for kind in side.types}
+            refuse_two_spellings(*chain.from_iterable(side.lists for side in sides), types=types)
 
     def number(self, numbers: defaultdict[Any, int] | None) -> Index:
         """Number the documents: by `numbers` where it has them, and others next."""
@@ -128,8 +150,7 @@ class ListedDocuments:
         odd: set[Any] = set()
         lists = self.lists if self.codes is None else [self.codes[0]]
         if any(issubclass(kind, str) for kind in self.types):
-            if any(text in listed for text in MARKS for listed in lists):
-                odd |= odd_texts(chain.from_iterable(self.lists))
+            odd |= odd_texts(*lists)
         if not all(issubclass(kind, str) for kind in self.types):
             if any(one in listed for listed in lists for one in (-1, LOWEST_INT)):
                 numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
@@ -256,6 +277,7 @@ def both_entries(
             "exclude removes every relevant document: pass only documents that were known before, such as training "
             f"items. Got {n_judged} judged documents in it."
         )
+    judged.doc_id.refuse_two_spellings(of_run.doc_id)
     return _without_empty(judged, of_run), of_run, (n_run, n_judged)
 
 
@@ -298,33 +320,15 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: 
         )
 
 
-def two_types(
-    run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]
-) -> tuple[Any, Any] | None:
-    """A text and a number among documents of one side, where the other side lacks one, or has it as the other type.
-
-    `of_run` and `of_judged` are the queries of the lists.
-    """
+def two_types(run: ListedDocuments, judged: ListedDocuments) -> tuple[Any, Any] | None:
+    """A text and a number among documents of one side, where the other side lacks one."""
     for one, other in ((run, judged), (judged, run)):
         kinds, others = ({*map(_kind_of_type, side.types)} for side in (one, other))
-        if not {"number", "str"} <= kinds or not others:
-            continue
-        if {"number", "str"} <= others and not _are_alike_as_text(run, judged, of_run, of_judged):
+        if not {"number", "str"} <= kinds or not others or {"number", "str"} <= others:
             continue
         first = {_kind(document): document for document in chain.from_iterable(one.lists)}
         return first["str"], first["number"]
     return None
-
-
-def _are_alike_as_text(run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]) -> bool:
-    """Whether a document of the run is judged under another type."""
-    of_query = dict(zip(of_judged, judged.lists, strict=False))
-    for query, documents in zip(of_run, run.lists, strict=False):
-        known = {*of_query.get(query, ())}
-        texts = {*map(str, known)}
-        if any(document not in known and str(document) in texts for document in documents):
-            return True
-    return False
 
 
 def _kind(document: Any) -> str:
@@ -349,6 +353,8 @@ def _without_empty(judged: Entries, run: Entries) -> Entries:
 
 
 def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> Entries:
+    refuse_unfit_ids(names)
+    documents.refuse_two_spellings()
     code = np.repeat(np.arange(len(names), dtype=np.uint32), np.diff(documents.ends))
     return Entries(QueryIds(code, names), documents, value)
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank._engine.columns import check_features, check_rows, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
-from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
+from sklearn_rank._engine.ids import SpellingError, ids_of, refuse_unfit_ids
 from sklearn_rank._ranker.estimator_checks import check_estimator, with_inner
 from sklearn_rank._scoring.fit_data import echo_id, index_rows
 from sklearn_rank._scoring.fitted_queries import FittedRows
@@ -123,6 +123,8 @@ def numbered(ids: Ids, name: str) -> tuple[NDArray[Any], Index]:
     """Distinct ids in order of first appearance, and the number of each of the ids; `name` is theirs in an error."""
     try:
         known, number = distinct_ids(ids, len(ids))
+    except SpellingError:
+        raise
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be ids that can be hashed. Got {echo([*ids])}.") from None
     return known, number.astype(np.int64)

@@ -21,6 +21,7 @@ from sklearn_rank._engine.columns import (
     check_rows,
 )
 from sklearn_rank._engine.grouping import Grouping, group_rows
+from sklearn_rank._engine.ids import SpellingError
 from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._engine.read import check_query_weight, summary_of
 from sklearn_rank._engine.sparse import Grades, as_queries, drop_self
@@ -219,6 +220,8 @@ def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | N
     """Check ids and weights of queries; raise ValueError if one is missing or an id is repeated."""
     try:
         ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries).ids
+    except SpellingError:
+        raise
     except ValueError:
         # The message of `group_rows` speaks of rows.
         raise ValueError(

@@ -360,7 +360,7 @@ def strange(*documents):
 
 STRANGE_RUN = trec(lambda d: d + 1, lambda d: -d).replace(" d", " x")
 NOTHING, STRANGERS, TWO_TYPES = "nothing retrieved", "ids without a match", "ids of two types"
-MIXED = {"u": ["x1"], "v": ["2"]}, {"u": ["x1"], "v": [2]}
+MIXED = {"u": ["x1"], "v": ["2"]}, {"u": ["x1"], "v": [3]}
 EMPTY = Rows(score=np.full(N_ROWS, -np.inf), metric="ndcg@10")
 PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
 NO_DOCUMENT = "invalid document ids"

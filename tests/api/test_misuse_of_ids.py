@@ -19,7 +19,7 @@ from sklearn_rank import (
 from sklearn_rank._cli import main
 from sklearn_rank._data import doors
 from sklearn_rank._data.table import ALL_DOORS
-from sklearn_rank._misuse.ids import RUNS_AS_QUERIES, SHIFTED
+from sklearn_rank._misuse.ids import BOTH_MISSING, CASE, RUNS_AS_QUERIES, SHIFTED
 from sklearn_rank._misuse.ids import SPELLED as SPELLED_IDS
 from sklearn_rank._misuse.runs import are_other_ids
 from sklearn_rank.exceptions import RankingWarning
@@ -68,13 +68,10 @@ def numbers(form):
 
 
 SPELLED = {
-    "case": (JUDGED, run_of(document=str.upper), "casefold()"),
-    "blanks": (JUDGED, run_of(document="{} ".format), "id.strip()."),
-    "a part": (JUDGED, run_of(document=lambda d: d + " " * d.endswith("3")), "12 would be equal by id.strip()"),
     "zeros": (numbers("{:06d}"), numbers("{}"), "str(int(float(id)))"),
     "floats": (numbers("{}.0"), numbers("{}"), "str(int(float(id)))"),
     "queries": (JUDGED, run_of(query=lambda q: q.upper() if q > "q3" else q), "Ids of queries"),
-    "one document": ({"q": ["a"], "r": ["b"]}, {"q": ["A"], "r": ["b"]}, "'A' and 'a'"),
+    "one document": ({"q": ["01"], "r": ["b"]}, {"q": ["1"], "r": ["b"]}, "'1' and '01'"),
 }
 
 
@@ -88,7 +85,7 @@ def test_ids_in_another_spelling(name):
 
 
 def test_query_ids_all_spelled_differently():
-    with pytest.raises(ValueError, match="'q0' and 'Q0' would be equal by id.strip"):
+    with pytest.raises(ValueError, match="'q0' and 'Q0' would be equal by id.casefold"):
         evaluate_run(JUDGED, run_of(query=str.upper))
 
 
@@ -98,10 +95,11 @@ def test_query_ids_all_spelled_differently():
         (JUDGED, run_of()),
         ({"q": {"a": 1, "A": 0, "B": 0}}, {"q": ["b", "B", "A", "a"]}),
         ({"q": {"aB": 1, "ab": 0}}, {"q": ["Ab", "AB"]}),
+        (JUDGED, run_of(document=str.upper)),
         ({"q": {"1": 1}, "r": {"01": 0}}, {"q": ["01"], "r": ["1"]}),
         ({"q": {"x1": 1, "x2": 0, "y1": 0, "y2": 0}}, {"q": ["X1", "z2", "z3", "x2"]}),
     ],
-    ids=["the same", "both matched", "case tells them apart", "of two queries", "one of three"],
+    ids=["the same", "both matched", "case tells them apart", "case of documents", "of two queries", "one of three"],
 )
 def test_spellings_without_a_warning(judged, run):
     assert "ids in another spelling" not in seen(evaluate_run, judged, run)[0]
@@ -175,6 +173,33 @@ def test_runs_as_queries(tmp_path):
         assert seen(silent) == ([], "")
 
 
+def test_queries_and_segments_that_differ_by_case(tmp_path):
+    name, words = CASE.name, ["Berlin", "rome", "berlin", "Oslo", "new york", "bonn", "wien", "BERN"]
+    assert {*RUNS} == {door for door in ALL_DOORS if door.outcome(CASE)}
+    label, score, _ = repeated(n_runs=1)
+    for call in RUNS.values():
+        assert seen(call, label, score, np.repeat(words, 6), tmp_path) == ([name], "")
+    for values in (["DE", "de"], ["Shoes", "SHOES", "a1"], ["red shoes", "Red shoes", "Red hats"]):
+        assert seen(attributes(values)) == seen(attributes(values, clusters=True)) == ([name], "")
+        assert seen(odd(*values)) == ([name], "")
+    for values in (["aB", "ab", "Cd"], ["a", "A"], ["d1", "D1"], ["x-1y", "X-1Y"], ["iPhone", "iphone"]):
+        assert seen(attributes(values)) == seen(odd(*values)) == ([], ""), values
+
+
+def test_words_for_missing_ids_on_both_sides():
+    name, others = BOTH_MISSING.name, {f"q{i}": {f"d{i}": 1} for i in range(3)}
+    for word in ("NULL", "null", "N/A", r"\N", "undefined", "NA", "none"):
+        both = {"q0": {"d0": 1, word: 1}}
+        assert seen(evaluate_run, others | both, others | both) == ([name], "")
+        assert seen(evaluate_run, others | {word: {"d7": 1}}, others | {word: {"d7": 1}}) == ([name], "")
+        for judged, run in ((others, both), (both, others), (both, others | {"q1": {"d1": 2, word: 1}})):
+            assert name not in seen(evaluate_run, others | judged, others | run, metrics="map")[0]
+    for values in (["null", "red shoes", "hats"], ["NA", "DE", "AT"]):
+        assert seen(evaluate_run, {q: {"d": 1} for q in values}, {q: {"d": 1} for q in values}) == ([], "")
+        assert seen(evaluate_run, {"q": dict.fromkeys(values, 1)}, {"q": dict.fromkeys(values, 1)}) == ([], "")
+        assert seen(attributes(values)) == seen(odd(*values)) == ([], "")
+
+
 def attributes(values, clusters=False):
     """A call with one value per query that triggers no other check."""
     rng, n = np.random.default_rng(0), len(values)
@@ -213,10 +238,14 @@ def of_files(judged, run, folder):
 
 
 def test_ids_at_every_door_of_runs(tmp_path):
-    for check, run in ((SPELLED_IDS, run_of(document=str.upper)), (SHIFTED, run_of(shift=1))):
+    missing = JUDGED | {"q0": JUDGED["q0"] | {"NULL": 1}}
+    for check, judged, run in (
+        (SPELLED_IDS, *SPELLED["zeros"][:2]), (SHIFTED, JUDGED, run_of(shift=1)),
+        (BOTH_MISSING, missing, run_of(missing)),
+    ):  # fmt: skip
         assert {*DOORS_OF_RUNS} == {door for door in ALL_DOORS if door.outcome(check)}
         for call in DOORS_OF_RUNS.values():
-            assert seen(call, JUDGED, run, tmp_path) == ([check.name], "")
+            assert seen(call, judged, run, tmp_path) == ([check.name], "")
 
 
 @pytest.mark.parametrize("name", MAY_BE_THE_SAME)
@@ -238,7 +267,7 @@ def test_invalid_query_ids():
         assert seen(odd(*(str(one).removesuffix(".0") for one in ids))) == ([name], ""), ids
     for ids in ([0, -1], [1, -1, -2], [-5, 1, 2], ["nanny", "a"], ["no", "NA"], [0, 1, 2]):
         assert seen(odd(*ids)) == seen(odd(*map(str, ids))) == ([], ""), ids
-    for ids in (["True", "a"], ["True", "False", "1"], ["-", "--1", "-1a"], ["", "-0", "1"]):
+    for ids in (["True", "a"], ["True", "False", "1"], ["-", "--1", "-1a"], ["-0", "1"]):
         assert seen(odd(*ids)) == ([], ""), ids
     many = [*range(200)]
     for ids in ([*many, -1], [*map(str, many), "nan"], [*map(str, many), "None"], [*map(str, many), "-1"]):

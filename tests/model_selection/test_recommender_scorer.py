@@ -623,7 +623,7 @@ def test_recommender_scorer_errors(arguments, error, message):
             ValueError,
             "every item of the test rows.*Got 1 rows of other items, the first 8",
         ),
-        (frame([(0, 1), (1, "1")]), None, ValueError, "Got 1 rows of other items, the first '1'"),
+        (frame([(0, 1), (1, "1")]), None, ValueError, "Ids must be of one type.* Got 1 and '1'"),
         (frame([(0, 1), (None, 2)]), None, ValueError, "Each row of X needs a user"),
         (frame([(0, 1), (0, None)]), None, ValueError, "Each row of X needs an item"),
         (ROWS, None, ValueError, r"No test row is left: all of their pairs are excluded.*Got 2 rows of 2 users"),

@@ -181,7 +181,7 @@ KINDS = [
     lambda q: frozenset([q, "q"]),
     lambda q: decimal.Decimal(q) / 4,
     lambda q: uuid.UUID(int=q * 2**70),
-    lambda q: q if q % 2 else str(q - 1),
+    lambda q: q if q % 2 else str(q),
     lambda q: 2**63 + q if q % 2 else -(2**62) - q,
     lambda q: f"{q}\0" if q % 2 else f"{q - q % 2 + 1}",
     lambda q: (True, q % 3, (q,)),
