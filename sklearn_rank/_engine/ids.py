@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from numbers import Real
@@ -176,8 +175,8 @@ def refuse_two_spellings(*lists: Collection[Any], types: Iterable[type] | None =
             continue
         for one in chain.from_iterable(lists):
             if isinstance(one, Real) and type(one) is not bool:
-                text = str(math.floor(one)) if one % 1 == 0 else str(one)
-                if (other := texts.get(str(one), texts.get(text))) is not None:
+                is_whole = isinstance(one, (float, np.floating)) and one.is_integer()
+                if (other := texts.get(str(one), texts.get(f"{one:.0f}") if is_whole else None)) is not None:
                     raise SpellingError(
                         "Ids must be of one type, or a number and its text are two ids: str(id) makes strings of all. "
                         f"Got {echo(one)} and {echo(other)}."
