@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from sklearn_rank._cli import commands, gate
@@ -12,12 +13,17 @@ from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._version import __version__
 from sklearn_rank.io._join import TREATMENTS
 
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
 STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 BASELINE = "one of the runs, a further one, or a result that evaluate --save wrote; with --table a column"
+FILES_OF_ROWS = ("table", "document_of", "texts", "query_texts", "by")
+"""Options that name a file to read; with --table, --by names a column."""
+OUTPUTS = ("output", "save", "json", "markdown", "html")
+"""Options that name a file to write."""
 EPILOG = (
     "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
     "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score "
@@ -42,7 +48,34 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         hint = "; metrics follow -m, with commas between them: -m ndcg@10,map" * any(map(is_metric, more))
         top.error(f"unrecognized arguments: {' '.join(more)}{hint}")
     options.arguments = sys.argv[1:] if arguments is None else [*arguments]
+    _refuse_lost_files(vars(options))
     return options
+
+
+def _refuse_lost_files(options: Mapping[str, Any]) -> None:
+    """Refuse an output that would replace an input or another output, under any name of its file."""
+    of_table = options.get("table") is not None
+    others = [] if of_table else [*options.get("files", ()), *(options.get("baseline") or ())]
+    others += [text.partition("=")[2] for text in others]
+    others += [options.get(name) for name in FILES_OF_ROWS if not (of_table and name == "by")]
+    kept = [("an input", "/dev/stdin" if other == "-" else other) for other in others if other]
+    for option in OUTPUTS:
+        if (output := options.get(option)) is None:
+            continue
+        for what, other in kept:
+            if _are_one_file(output, other):
+                raise ValueError(
+                    "An output replaces its file, so it must be another file than each input and other output. "
+                    f"Got --{option} {echo(output)}, which is {what}: {echo(other)}."
+                )
+        kept.append((f"the file of --{option}", output))
+
+
+def _are_one_file(first: str, second: str) -> bool:
+    """Whether two paths are one regular file, or would be one; devices and pipes take several outputs."""
+    if os.path.exists(first) and os.path.exists(second):
+        return os.path.isfile(first) and os.path.samefile(first, second)
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -457,6 +457,48 @@ def test_a_baseline_is_one_of_the_runs_or_another_file(files, cli, form):
     assert cli(*words, "--baseline", "saved.npz")[0].replace("saved.npz", "other").split() == further.split()
 
 
+@pytest.mark.parametrize(
+    ("words", "which"),
+    [
+        ("report qrels run --baseline other -o qrels", "--output 'qrels', which is an input: 'qrels'"),
+        ("report qrels run --baseline other -o ./run", "--output './run', which is an input: 'run'"),
+        ("report qrels run --baseline A=other -o link", "--output 'link', which is an input: 'other'"),
+        ("report qrels A=other run --query-texts texts -o texts", "is an input: 'texts'"),
+        ("plot qrels run.svg -o ../{folder}/run.svg", "is an input: 'run.svg'"),
+        ("evaluate qrels run --save hard", "--save 'hard', which is an input: 'qrels'"),
+        ("evaluate qrels run --by texts --save texts", "--save 'texts', which is an input"),
+        ("gate qrels run --baseline other --json qrels", "--json 'qrels'"),
+        ("gate qrels run --baseline other --markdown other", "--markdown 'other'"),
+        ("gate qrels run --baseline other --html run", "--html 'run'"),
+        ("gate qrels run --baseline other --html new --json ./new", "--html 'new', which is the file of --json"),
+        ("evaluate --table run --save run", "--save 'run'"),
+    ],
+)
+def test_outputs_replace_no_input(files, cli, words, which):
+    """No file is read or written, whatever the name of the input."""
+    (files / "run.svg").write_text(RUN)
+    (files / "texts").write_text("301 a\n")
+    (files / "link").symlink_to(files / "other")
+    (files / "hard").hardlink_to(files / "qrels")
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    out, err = cli(*words.format(folder=files.name).split(), code=2)
+    assert out == ""
+    assert which in err
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_outputs_replace_other_files(files, cli):
+    """An earlier output, a file beside an input, and a device that takes several outputs."""
+    (files / "page.html").write_text("earlier")
+    cli("report", "qrels", "run", "--baseline", "other", "-o", "page.html")
+    assert (files / "page.html").read_text() != "earlier"
+    cli("evaluate", "qrels", "A=run", "--save", "A")
+    (files / "table.csv").write_text("qid,label,score\n7,1,1\n7,0,2\n")
+    cli("evaluate", "--table", "table.csv", "--save", "score")
+    gate = ["gate", "qrels", "run", "--baseline", "other", "--margin", "0.5"]
+    cli(*gate, "--json", os.devnull, "--markdown", os.devnull, code=4)
+
+
 def test_a_further_column_is_the_baseline(files, cli):
     (files / "table.csv").write_text("qid,label,old,score\n7,1,2,1\n7,0,1,2\n8,1,2,1\n8,0,1,0\n")
     words = ["compare", "--table", "table.csv", "-m", "mrr", "--format", "json"]
