@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,10 +107,7 @@ def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str,
         if x is None:
             continue
         if data.grouping.row_is_query:
-            raise ValueError(
-                f"{name} has a number for each row, so labels and scores must be rows with a qid. Got queries by "
-                f"documents and {name}={echo(x)}."
-            )
+            refuse_column_of_matrix(name, x)
         check_rows(y_true=y_true, **{name: given.get(name)})
         values, rows = column(as_floats(x, name)), data.grouping.origin.rows
         _one_per_row(values, (data.grouping.n_given,), name)
@@ -118,6 +115,14 @@ def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str,
             raise ValueError(f"{name} must be finite. Got {echo(values[~np.isfinite(values)][0])}.")
         found[name] = values if rows is None else values[rows]
     return replace(data, columns=found) if found else data
+
+
+def refuse_column_of_matrix(name: str, x: Any) -> NoReturn:
+    """Refuse a column that a metric reads, beside queries by documents."""
+    raise ValueError(
+        f"{name} has a number for each row, so labels and scores must be rows with a qid. Got queries by "
+        f"documents and {name}={echo(x)}."
+    )
 
 
 # --- plain rows ----------------------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.several_runs import one_by_system
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_metrics, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
-from sklearn_rank._tables.columns import column_names, exploded, read_column, table_columns, table_with
+from sklearn_rank._tables.columns import column_names, exploded, metric_columns, read_column, table_columns, table_with
 from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.docstring import described_as
@@ -351,8 +351,8 @@ def _of_arrays(
     if "exclude" in keywords:
         about_rows["exclude"] = keywords["exclude"]
         keywords = {name: value for name, value in keywords.items() if name != "exclude"}
-    specs = parse_metrics(metrics, **keywords)
-    results = evaluate_systems(y_true, y_score, specs=specs, **about_rows)
+    specs, columns = parse_with_columns(metrics, keywords)
+    results = evaluate_systems(y_true, y_score, specs=specs, columns=columns, **about_rows)
     if any(map(issparse, y_score.values())):
         return results, {}
     return results, {name: column(as_floats(scores, name)) for name, scores in y_score.items()}
@@ -376,8 +376,9 @@ def _of_columns(
     named = {"y_true": "label" if y_true is None else y_true, "qid": "qid" if qid is None else qid, **columns}
     names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "by"))
     check_n_jobs(n_jobs)
-    parse_metrics(metrics, **keywords)
+    read = columns_of(parse_metrics(metrics, **keywords))
     table = table_with(data, names)
+    keywords = {**keywords, **metric_columns(table, names, read)}
     table = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
     about_rows = table_columns(table, names)._asdict() | {"n_jobs": n_jobs}
     del about_rows["y_score"]

@@ -24,7 +24,7 @@ from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
-from sklearn_rank._engine.read import as_mask, read, with_columns, with_scores
+from sklearn_rank._engine.read import as_mask, read, refuse_column_of_matrix, with_columns, with_scores
 from sklearn_rank._evaluation.kept_data import DocumentsOfRows, RankedData, compute_with_settled
 from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation, with_chance
@@ -169,6 +169,8 @@ def evaluate_rows(
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if is_sparse(y_true) or is_sparse(y_score):
+        for column, values in (columns or {}).items():
+            refuse_column_of_matrix(column, values)
         if mask is not None:
             raise ValueError(
                 "mask is for padded arrays: a sparse matrix has a document wherever y_score has an entry. Got mask= "
@@ -266,7 +268,7 @@ def evaluate_systems(
     y_true: MatrixLike, y_score: Mapping[str, Any], *, specs: Mapping[str, MetricSpec], qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, exclude: MatrixLike | None = None,
-    n_jobs: int | None = None, names: Mapping[str, str] = NO_NAMES,
+    n_jobs: int | None = None, names: Mapping[str, str] = NO_NAMES, columns: Mapping[str, ArrayLike] | None = None,
 ) -> dict[str, Evaluation]:  # fmt: skip
     """Evaluate several systems on the same rows, which are checked and grouped once.
 
@@ -280,13 +282,13 @@ def evaluate_systems(
         with findings_of_systems(SYSTEMS) as seen:
             for name, scores in y_score.items():
                 with collected_findings() as seen[name]:
-                    results[name] = evaluate_rows(SYSTEMS, y_true, scores, specs, **data)
+                    results[name] = evaluate_rows(SYSTEMS, y_true, scores, specs, columns, **data)
         return results
     named = {name: f"y_score[{echo(name)}]" for name in y_score}
     check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
     queries = read(y_true, scores, qid=qid, **data, score_name=named[first])
-    checked = {first: with_columns(queries, y_true, columns_of(specs), {})}
+    checked = {first: with_columns(queries, y_true, columns_of(specs), columns or {})}
     shape = as_floats(scores, named[first]).shape
     for name, of_system in others:
         check_columns(y_true, of_system, named[name])

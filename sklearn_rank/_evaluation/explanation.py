@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,8 +36,8 @@ NEAR = 1e-9
 Sides = tuple[RowsOfQueries, RowsOfQueries]
 """Some queries in both systems, the old one first."""
 
-Variants = Iterator[tuple[Array, Array, Index]]
-"""Labels and scores of some lists, one list after the other, and the length of each."""
+Variants = Iterator[tuple[Array, Array, Index, Mapping[str, Array]]]
+"""Labels and scores of some lists, one list after the other, the length of each, and columns."""
 
 
 # --- queries in both systems ---------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def values_of(source: Source, numbers: Index, lists: Sides) -> NDArray[np.float6
     ValueError
         If a value is undefined, or not what it was: labels or scores were changed since.
     """
-    values = np.stack([values_with(iter([(one.label, one.score, one.grouping.sizes)]), source.spec) for one in lists])
+    values = np.stack([values_with(_as_they_are(one), source.spec) for one in lists])
     known = np.stack([result.per_query[source.metric][numbers] for result in source.results])
     near = NEAR * np.maximum(1.0, np.maximum(np.abs(values), np.abs(known)))
     changed = ~((np.abs(values - known) <= near) | (values == known) | np.isnan(known))
@@ -188,13 +188,18 @@ def values_of(source: Source, numbers: Index, lists: Sides) -> NDArray[np.float6
 def values_with(variants: Variants, spec: MetricSpec) -> Array:
     """Value of a metric for each of many lists; undefined for a list without documents."""
     values: list[Array] = [np.empty(0)]
-    for label, score, size in variants:
+    for label, score, size, columns in variants:
         of_part = np.full(len(size), spec["replace_undefined_by"])
         if size.any():
-            queries = queries_of(label, score, Grouping.by_sizes(size[size > 0]))
+            queries = replace(queries_of(label, score, Grouping.by_sizes(size[size > 0])), columns=columns)
             of_part[size > 0] = compute(queries, [spec])[0].values()[:, 0]
         values.append(of_part)
     return np.concatenate(values)
+
+
+def _as_they_are(one: RowsOfQueries) -> Variants:
+    """The lists without a change."""
+    yield one.label, one.score, one.grouping.sizes, one.columns
 
 
 def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) -> Variants:
@@ -208,24 +213,29 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
         lengths, ends = size[some], np.cumsum(size[some])
         first = ends - lengths
         at, _ = concatenate_ranges(start[some], start[some] + lengths)
-        label, score = (column.take(at, mode="clip") for column in (one.label, one.score))
+        label, score, *others = (
+            column.take(at, mode="clip") for column in (one.label, one.score, *one.columns.values())
+        )
         own = np.where(rows[some] < 0, ends - 1, first + rows[some] - start[some])
         if grade is None:
-            yield np.delete(label, own), np.delete(score, own), lengths - 1
+            label, score, *others = (np.delete(column, own) for column in (label, score, *others))
+            yield label, score, lengths - 1, dict(zip(one.columns, others, strict=True))
         else:
             label[own], score[own[rows[some] < 0]] = grade, -np.inf
-            yield label, score, lengths
+            yield label, score, lengths, dict(zip(one.columns, others, strict=True))
 
 
 def left_out(lists: Sides, documents: Documents, values: Array, queries: NDArray[np.bool_], spec: MetricSpec) -> Array:
     """Change of the difference by each document of some queries: as it is, less what it is without the document.
 
-    Documents of a query that neither system retrieved and that have one label do the same.
+    Documents of a query that neither system retrieved and that have one label do the same where no column is read.
     """
     known: dict[tuple[int, float], int] = {}
     at = np.arange(len(documents.ids))
     for i in np.flatnonzero(~_is_retrieved(lists, documents) & queries[documents.query]).tolist():
         at[i] = known.setdefault((int(documents.query[i]), float(documents.label[i])), i)
+    if lists[0].columns:
+        at = np.arange(len(at))
     asked = np.flatnonzero((at == np.arange(len(at))) & queries[documents.query])
     effect = np.zeros(len(at))
     for sign, one, rows, with_all in zip((-1, 1), lists, documents.rows, values, strict=True):
@@ -449,7 +459,7 @@ def explanations_of(source: Source, numbers: Sequence[int]) -> list[Explanation]
             f"{display_name(source.metric)} is undefined."
         )
     documents = Documents.of(lists, source.names)
-    queries = [queries_of(one.label, one.score, one.grouping) for one in lists]
+    queries = [one.queries for one in lists]
     ranks = _ranks(queries, documents, spec)
     old, new = (contributions(one, spec, value) for one, value in zip(queries, values, strict=True))
     is_sum = old[1] & new[1]
@@ -483,7 +493,7 @@ def _ranks(queries: Sequence[Queries], documents: Documents, spec: MetricSpec) -
 def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
     """Share of the documents of each query that are judged; NaN for an empty list."""
     retrieved = one.grouping.reduce(one.score > -np.inf, np.logical_or)
-    shares = values_with(iter([(one.label, one.score, one.grouping.sizes)]), judged_as_metric(spec))
+    shares = values_with(_as_they_are(one), judged_as_metric(spec))
     return np.where(retrieved, shares, np.nan)
 
 
@@ -523,14 +533,14 @@ def _rows_to_judge(source: Source, numbers: Index, share: Array, n: int) -> Iter
     asked_of = np.zeros(len(numbers), bool)
     for one in lists:
         if not _is_judged(one.label, spec).all():
-            ranks = expected_ranks(queries_of(one.label, one.score, one.grouping), spec)
+            ranks = expected_ranks(one.queries, spec)
             asked_of |= one.grouping.reduce(_to_judge(one.label, ranks, spec), np.logical_or)
     if not asked_of.any():
         return
     numbers, values = numbers[asked_of], values[:, asked_of]
     lists = source.lists(numbers)
     documents = Documents.of(lists, source.names)
-    ranks = _ranks([queries_of(one.label, one.score, one.grouping) for one in lists], documents, spec)
+    ranks = _ranks([one.queries for one in lists], documents, spec)
     asked = np.flatnonzero(_to_judge(documents.label, np.fmin(*ranks), spec))
     change = _changes(lists, documents, asked, values, spec, source.highest_grade)
     change *= share[numbers[documents.query[asked]]]

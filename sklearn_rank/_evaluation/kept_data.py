@@ -15,6 +15,7 @@ from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of, fin
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries
 from sklearn_rank._engine.ranking import tied_across
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
@@ -44,7 +45,7 @@ Settled = Mapping[str, NDArray[np.bool_]]
 
 
 class RowsOfQueries(NamedTuple):
-    """Documents of some queries, in the order of stable ties: label, score, and id or place in the input.
+    """Documents of some queries, in the order of stable ties: label, score, id or place in the input, and columns.
 
     They are copies, because queries that are built block by block are not kept.
     """
@@ -54,6 +55,12 @@ class RowsOfQueries(NamedTuple):
     document: NDArray[Any]
     grouping: Grouping
     has_ids: bool
+    columns: Mapping[str, Array]
+
+    @property
+    def queries(self) -> Queries:
+        """Queries to be ranked again."""
+        return replace(queries_of(self.label, self.score, self.grouping), columns=self.columns)
 
 
 def with_counts(result: E, **counts: Any) -> E:
@@ -197,21 +204,23 @@ class RankedData(ReadOnlyArrays):
         # Queries are built in runs of successive ones.
         runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
         built = [(queries.make(run[0], run[-1] + 1, None), np.arange(len(run))) for run in runs]
-        label, score, document, groups, (has_ids, *_) = zip(*[self._rows_of(*part) for part in built], strict=True)
+        parts = [self._rows_of(*part) for part in built]
+        label, score, document, groups, (has_ids, *_), _ = zip(*parts, strict=True)
         sizes = [part.sizes for part in groups]
         labels, scores, documents, size = (np.concatenate(columns) for columns in (label, score, document, sizes))
-        return RowsOfQueries(labels, scores, documents, Grouping.by_sizes(size), has_ids)
+        return RowsOfQueries(labels, scores, documents, Grouping.by_sizes(size), has_ids, {})
 
     def _rows_of(self, queries: Queries, numbers: Index) -> RowsOfQueries:
         of_all = queries.grouping
         rows, grouping = of_all.rows_of(numbers), Grouping.by_sizes(of_all.sizes[numbers])
         label, score = queries.label[rows], queries.score[rows].astype(np.float64)
+        columns = {name: column[rows] for name, column in (queries.columns or {}).items()}
         if of_all.origin.rows is not None:
             rows = of_all.origin.rows[rows]
         if self.documents is not None:
-            return RowsOfQueries(label, score, self.documents(rows), grouping, True)
+            return RowsOfQueries(label, score, self.documents(rows), grouping, True, columns)
         place = rows - np.repeat(of_all.indptr[numbers], grouping.sizes) if of_all.row_is_query else rows
-        return RowsOfQueries(label, score, place, grouping, False)
+        return RowsOfQueries(label, score, place, grouping, False, columns)
 
     @property
     def highest_label(self) -> float:

@@ -15,12 +15,12 @@ from sklearn_rank._engine.attributes import check_attributes
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ids import id_order, refuse_unfit_ids
-from sklearn_rank._engine.read import read
+from sklearn_rank._engine.read import read, with_columns
 from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_metrics
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._tables.batch_validator import BatchKind
@@ -179,6 +179,7 @@ class RankingAccumulator:
             y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
             weight_may_be_zero=True,
         )  # fmt: skip
+        queries = with_columns(queries, y_true, columns_of(self._specs), {})
         look(ACCUMULATOR, matrices=(y_true, y_score))
         columns = result_to_columns(evaluate_part(queries, self._computed, self._added))
         if queries.weight is not None:

@@ -101,6 +101,14 @@ def table_columns(table: Any, names: ColumnNames) -> Columns:
     return Columns(**by_role)
 
 
+def metric_columns(table: Any, names: ColumnNames, asked: Iterable[str]) -> dict[str, Any]:
+    """Columns that metrics read, of those that are asked for and that a table in memory has."""
+    if not (found := [name for name in asked if name in (column_names(table) or ())]):
+        return {}
+    columns = exploded({name: read_column(table, name) for name in (names.qid, *found)}, [])
+    return {name: columns[name] for name in found}
+
+
 def exploded(columns: dict[Any, Any], of_documents: Iterable[Any]) -> dict[Any, Any]:
     """The columns, with an entry for each entry of their lists, if some have lists in their cells.
 

@@ -14,6 +14,7 @@ from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import columns_of
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
@@ -24,6 +25,7 @@ from sklearn_rank._tables.columns import (
     exploded,
     is_in_pieces,
     is_stream,
+    metric_columns,
     read_column,
     table_columns,
     table_with,
@@ -175,8 +177,9 @@ def _of_memory(
     try:
         with collected_findings() as seen:
             result = evaluate_rows(
-                TABLE.of_columns(names.y_true, names.y_score), y_true, y_score, specs, n_jobs=n_jobs,
-                name=names.y_score, chance=chance, **arrays,
+                TABLE.of_columns(names.y_true, names.y_score), y_true, y_score, specs,
+                metric_columns(table, names, columns_of(specs)), n_jobs=n_jobs, name=names.y_score, chance=chance,
+                **arrays,
             )  # fmt: skip
         if rank is not None:
             ranks = exploded({name: read_column(table, name) for name in (names.qid, rank)}, [])[rank]

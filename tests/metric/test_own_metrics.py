@@ -6,8 +6,10 @@ import pickle
 import weakref
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
+from scipy.sparse import csr_array
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score, cross_validate
@@ -15,10 +17,12 @@ from sklearn.model_selection import cross_val_score, cross_validate
 from sklearn_rank import (
     QueryKFold,
     QueryRanker,
+    RankingAccumulator,
     RankingEvaluator,
     check_metric,
     compare_systems,
     evaluate,
+    evaluate_table,
     get_scorer,
     make_ranking_scorer,
     metric,
@@ -26,6 +30,7 @@ from sklearn_rank import (
     prepare,
 )
 from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.stats import no_worse
 
 
 def make_metric():
@@ -303,6 +308,42 @@ def test_a_column_is_read_the_same_everywhere():
     assert dropped == np.mean(expected)
     assert prepare(y, metrics="revenue@1")(S) == np.mean(expected)
     assert compare_systems(y, {"A": S, "B": S[::-1]}, metrics="revenue@1").results["A"].mean()["revenue@1"] == 17.5
+
+
+def test_columns_are_read_by_explanations_and_pages():
+    """Each of the first two places has its price if it is relevant; an unjudged document would add its own."""
+    function = price_metric()
+    price, y, old, new = [10.0, 20.0, 40.0], [1, 1, np.nan], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]
+    index = pd.MultiIndex.from_arrays([["a"] * 3 + ["b"] * 3, price + [1.0, 2.0, 4.0]], names=["qid", "price"])
+    labels, systems = pd.Series(y + [1, 0, 0], index=index), {"old": old + old, "new": new + old}
+    keywords = {"metrics": parse_metric(function, margin=1.0, k=2, unjudged="nonrelevant"), "baseline": "old"}
+    table = pd.DataFrame(systems).assign(label=labels.to_numpy(), **{n: index.get_level_values(n) for n in index.names})
+    arrays = table["label"].to_numpy(), systems
+    for report in (
+        compare_systems(labels, systems, **keywords),
+        compare_systems(*arrays, qid=table["qid"], price=table["price"], **keywords),
+        compare_systems(table, {"old": "old", "new": "new"}, **keywords),
+    ):
+        assert [[*one.per_query.values()][0].tolist() for one in (report["old"], report["new"])] == [[30, 1], [20, 1]]
+        explanation = report.explain("a", new="new", old="old")
+        assert dict(zip(explanation.documents, explanation.contribution, strict=True)) == {0: -10, 1: 0, 2: 0}
+        assert [row[0::3] for row in explanation.to_judge(5).rows] == [(2, 40)]
+        assert [(*row[:2], row[-1]) for row in report.to_judge(1, new="new", old="old").rows] == [("a", 2, 20)]
+        gate = no_worse(new=report["new"], old=report["old"], largest_loss=60)
+        assert all("<html" in one.to_html() for one in (report, report["old"], gate))
+
+
+def test_columns_reach_tables_and_accumulators():
+    function = price_metric()
+    frame = pd.DataFrame({"qid": QID, "label": Y, "score": S, "price": [3.0, 5.0, 7.0, 9.0]})
+    indexed = frame.set_index(["qid", "price"])
+    found = evaluate(Y, S, qid=QID, metrics=function, price=frame["price"]).mean()
+    nested = frame.groupby("qid").agg(list).reset_index()
+    accumulator = RankingAccumulator(function).update(indexed["label"], indexed["score"])
+    for other in (*(evaluate_table(one, metrics=function) for one in (frame, nested, indexed)), accumulator.compute()):
+        assert other.mean() == found
+    with pytest.raises(ValueError, match="price has a number for each row, so labels and scores must be rows"):
+        evaluate(csr_array([Y]), csr_array([S]), metrics=function, price=frame["price"])
 
 
 def test_scorers_carry_columns(ranking):
