@@ -102,8 +102,9 @@ def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str,
     index, found = labels_of(y_true), dict[str, Array]()
     for name in names:
         x = given.get(name)
-        if x is None and index is not None and name in index.names:
-            x = index.get_level_values(name)
+        level = index.get_level_values(name) if index is not None and name in index.names else None
+        if x is None:
+            x = level
         if x is None:
             continue
         if data.grouping.row_is_query:
@@ -111,6 +112,12 @@ def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str,
         check_rows(y_true=y_true, **{name: given.get(name)})
         values, rows = column(as_floats(x, name)), data.grouping.origin.rows
         _one_per_row(values, (data.grouping.n_given,), name)
+        if level is not None and x is not level and not np.array_equal(values, np.asarray(level)):
+            raise ValueError(
+                f"{name} and the level {name!r} of the index of y_true must have the same numbers; drop one of them, "
+                f"such as with y_true.droplevel({name!r}). Got other numbers from row "
+                f"{int(np.argmax(values != np.asarray(level)))} on."
+            )
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite. Got {echo(values[~np.isfinite(values)][0])}.")
         found[name] = values if rows is None else values[rows]

@@ -280,6 +280,11 @@ def refuse_bad_keywords(formula: Formula) -> None:
             "A formula takes the ranked queries, then keywords that have defaults. "
             f"Got {formula.__name__}({', '.join(map(str, parameters))})."
         )
+    if any(p.name == "k" for p in parameters):
+        raise TypeError(
+            "The k of a metric is its cutoff, which a formula reads as r.k, so a keyword needs another name. "
+            f"Got {formula.__name__}({', '.join(map(str, parameters))})."
+        )
 
 
 def refuse_bad_columns(formula: Formula, columns: Any) -> None:

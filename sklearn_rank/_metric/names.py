@@ -16,7 +16,7 @@ from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.measures import is_measure, of_measure
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
-from sklearn_rank._metric.plain import PlainMetric, direction_of_function, is_plain, plain_metric
+from sklearn_rank._metric.plain import PlainMetric, direction_of_function, is_plain, plain_metric, refuse_own_cutoff
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import is_count
@@ -138,6 +138,8 @@ def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, di
     if isinstance(entry, PlainMetric):
         better = keywords.pop("greater_is_better", entry.greater_is_better)
         entry = plain_metric(entry.function, better, cut=k is not None)
+        if k is not None:
+            refuse_own_cutoff(entry.function, k)
     return entry, k, keywords | given
 
 

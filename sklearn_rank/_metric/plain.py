@@ -6,6 +6,7 @@ They are called once per query, which is slow; formulas of the decorator `metric
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -43,6 +44,17 @@ OF_CLASSES = {
     "recall_score": "recall@10",
 }
 """Metrics of the first documents, by functions of scikit-learn that compare predicted classes."""
+
+
+LABELS = frozenset(
+    "y_true y true label labels target targets truth ground_truth gold actual actuals relevance relevances".split()
+)
+"""Parameters that take labels."""
+
+SCORES = frozenset(
+    "y_pred y_preds y_score y_scores y_hat pred preds prediction predictions predicted score scores logits".split()
+)
+"""Parameters that take scores."""
 
 
 class PlainMetric(Metric):
@@ -88,6 +100,12 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
             f"A plain function takes one query, and {name} of scikit-learn a matrix, a row for each query: take "
             f"'{OF_LISTS[name]}' with convention='sklearn', which has its values. Got {echo(function)}."
         )
+    first, second = [*_parameters(function), "", ""][:2]
+    if first in SCORES and second in LABELS:
+        raise ValueError(
+            "A plain function is called with the labels of a query, then its scores: pass a function "
+            f"f({second}, {first}) that returns {name}({first}, {second}). Got {name}({first}, {second})."
+        )
     if greater_is_better is None:
         greater_is_better = direction_of_function(function)
     elif not isinstance(greater_is_better, (bool, np.bool_)):
@@ -100,6 +118,26 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
         name_of(function), formula, function, greater_is_better=bool(greater_is_better), has_cutoff=cut,
         pointwise=not cut, subtopics=True, finite=False,
     )  # fmt: skip
+
+
+def refuse_own_cutoff(function: Plain, k: Any) -> None:
+    """Refuse a cutoff beside another one that a function has by default, or filled in."""
+    own = _parameters(function).get("k")
+    if own is not None and own is not inspect.Parameter.empty and np.any(np.not_equal(k, own)):
+        raise ValueError(
+            f"A plain function with a parameter k cuts lists itself: pass functools.partial({name_of(function)}, "
+            f"k={echo(k)}) without a cutoff, or k=None inside. Got the cutoff {echo(k)}, and k={echo(own)} of the "
+            "function."
+        )
+
+
+def _parameters(function: Plain) -> dict[str, Any]:
+    """Defaults of the parameters of a function, those of a wrapper where it has its own."""
+    try:
+        parameters = inspect.signature(function, follow_wrapped=False).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def name_of(function: Any) -> str:

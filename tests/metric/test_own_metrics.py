@@ -342,6 +342,9 @@ def test_columns_reach_tables_and_accumulators():
     accumulator = RankingAccumulator(function).update(indexed["label"], indexed["score"])
     for other in (*(evaluate_table(one, metrics=function) for one in (frame, nested, indexed)), accumulator.compute()):
         assert other.mean() == found
+    assert evaluate(indexed["label"], S, metrics=function, price=[3, 5, 7, 9]).mean() == found
+    with pytest.raises(ValueError, match="price and the level 'price'.*Got other numbers from row 2 on"):
+        evaluate(indexed["label"], S, metrics=function, price=[3, 5, 9, 7])
     with pytest.raises(ValueError, match="price has a number for each row, so labels and scores must be rows"):
         evaluate(csr_array([Y]), csr_array([S]), metrics=function, price=frame["price"])
 
@@ -397,6 +400,7 @@ def test_bad_columns_and_keywords(given, message):
 @pytest.mark.parametrize(
     ("properties", "formula", "message"),
     [
+        ({}, lambda r, k=3: r.cumsum(), "The k of a metric is its cutoff"),
         ({"columns": "price"}, lambda r: r.cumsum(), "columns of a metric must be a list of names"),
         ({"columns": ["qid"]}, lambda r: r.cumsum(), "columns of a metric must be a list of names"),
         ({}, lambda r, stop="exp2": r.cumsum(), "A formula with stop= needs the keyword max_grade"),

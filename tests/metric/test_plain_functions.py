@@ -17,6 +17,7 @@ from sklearn_rank import (
     QueryKFold,
     QueryRanker,
     RankingEvaluator,
+    check_metric,
     evaluate,
     evaluate_table,
     get_scorer,
@@ -74,6 +75,53 @@ def test_functions_of_whole_matrices_name_the_metric(name):
     assert ours == pytest.approx(function(y_true, y_score))
     named_alike = functools.wraps(function)(lambda y, s: 0.5)
     assert parse_metric(named_alike, greater_is_better=True).metric.name == name
+
+
+def hit(preds, target):
+    return float(target[np.argmax(preds)] > 0)
+
+
+def hit_of_labels(target, preds):
+    return float(target[np.argmax(preds)] > 0)
+
+
+def first_k(y_true, y_score, k=3):
+    return float(np.sum(y_true[np.argsort(-y_score)][:k]))
+
+
+@pytest.mark.parametrize("swapped", [hit, functools.partial(hit), lambda y_pred, y_true: 0.5, lambda scores, labels: 1])
+def test_scores_before_labels_are_refused(swapped):
+    message = "called with the labels of a query, then its scores: pass a function f"
+    y, s = [1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0]
+    calls = [
+        lambda: evaluate(y, s, qid=[1, 1, 2, 2], metrics=swapped),
+        lambda: check_metric(swapped),
+        lambda: parse_metric(swapped, k=1),
+        lambda: make_ranking_scorer(swapped, greater_is_better=True),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("legitimate", [
+    hit_of_labels, lambda y_true, y_score: hit(y_score, y_true), lambda a, b: hit(b, a),
+    lambda *both: hit(*both[::-1]), functools.wraps(hit)(lambda y, s: hit(s, y)),
+])  # fmt: skip
+def test_labels_before_scores_are_taken(legitimate):
+    found = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2], metrics=legitimate)
+    assert [*found.mean().values()] == [0.5]
+
+
+def test_a_cutoff_beside_an_own_cutoff():
+    y, s = [1, 1, 0, 1, 1], [5.0, 4.0, 3.0, 2.0, 1.0]
+    for own in (first_k, functools.partial(first_k, k=2)):
+        with pytest.raises(ValueError, match=r"pass functools.partial\(first_k, k=5\) without a cutoff"):
+            parse_metric(own, k=5)
+    taken = [first_k, functools.partial(first_k, k=5), parse_metric(first_k, k=3)]
+    taken += [parse_metric(functools.partial(first_k, k=None), k=4), parse_metric(hit_of_labels, k=5)]
+    for one, value in zip(taken, (2, 4, 2, 3, 1), strict=True):
+        assert [*evaluate([y], [s], metrics=one).mean().values()] == [value]
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
