@@ -110,7 +110,8 @@ def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str,
         if data.grouping.row_is_query:
             refuse_column_of_matrix(name, x)
         check_rows(y_true=y_true, **{name: given.get(name)})
-        values, rows = column(as_floats(x, name)), data.grouping.origin.rows
+        # Results keep columns, and their caller may write to these.
+        values, rows = column(as_floats(x, name)).copy(), data.grouping.origin.rows
         _one_per_row(values, (data.grouping.n_given,), name)
         if level is not None and x is not level and not np.array_equal(values, np.asarray(level)):
             raise ValueError(

@@ -21,6 +21,7 @@ from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.settled import metrics_to_add, said_by_others, settled_as_metric
 from sklearn_rank._metric.spec import MetricSpec
@@ -228,10 +229,16 @@ class RankedData(ReadOnlyArrays):
         return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.summary.label_range[1]
 
     def was_changed(self, values: Mapping[str, Any]) -> bool:
-        """Whether data were changed since, so that metrics of this library have other values than before."""
-        before = [one for one in values.values() if isinstance(one, PerQuery) and one.spec.metric.is_built_in]
-        specs: list[Any] = [one.spec for one in before]
-        return not all(map(_are_equal, before, compute(self.queries, specs)))
+        """Whether data were changed since, so that formulas have other values than before.
+
+        A plain function may be random, so its labels and scores are compared.
+        """
+        known: list[Any] = [one for one in values.values() if isinstance(one, PerQuery)]
+        before = [one for one in known if not isinstance(one.spec.metric, PlainMetric)]
+        if len(before) < len(known) and isinstance(self.queries, Queries):
+            if self._labels_were_changed() or self.scores_checksum != checksum(self.queries.score):
+                return True
+        return not all(map(_are_equal, before, compute(self.queries, [one.spec for one in before])))
 
     def check_unchanged(self, values: Mapping[str, Any]) -> None:
         """Refuse data that were changed since."""

@@ -46,12 +46,12 @@ OF_CLASSES = {
 """Metrics of the first documents, by functions of scikit-learn that compare predicted classes."""
 
 
-LABELS = frozenset(
+LABEL_PARAMETERS = frozenset(
     "y_true y true label labels target targets truth ground_truth gold actual actuals relevance relevances".split()
 )
 """Parameters that take labels."""
 
-SCORES = frozenset(
+SCORE_PARAMETERS = frozenset(
     "y_pred y_preds y_score y_scores y_hat pred preds prediction predictions predicted score scores logits".split()
 )
 """Parameters that take scores."""
@@ -101,7 +101,7 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
             f"'{OF_LISTS[name]}' with convention='sklearn', which has its values. Got {echo(function)}."
         )
     first, second = [*_parameters(function), "", ""][:2]
-    if first in SCORES and second in LABELS:
+    if first in SCORE_PARAMETERS and second in LABEL_PARAMETERS:
         raise ValueError(
             "A plain function is called with the labels of a query, then its scores: pass a function "
             f"f({second}, {first}) that returns {name}({first}, {second}). Got {name}({first}, {second})."

@@ -333,6 +333,35 @@ def test_modified_scores_after_evaluate():
         assert fresh.mean() == result.mean()
 
 
+def test_own_formulas_and_functions_notice_modified_data():
+    """An own formula is computed again, labels and scores of a plain function are compared, and columns are copied."""
+
+    @metric("spent", columns=["price"])
+    def spent_score(r):
+        return r.cumsum(r.relevant * r.column("price"))
+
+    label, score, price = np.array([1.5, 0, 2.5, 0]), np.array([0.5, 0.5, 2, 1]), np.array([3.0, 5, 7, 9])
+    qid = [0, 0, 1, 1]
+    formula = {"metrics": parse_metric(spent_score, k=1), "price": price}
+    for keywords in (formula, {"metrics": lambda y, s: float(y[np.argmax(s)])}):
+        for changed in (label, score):
+            results = [evaluate(label, score, qid=qid, **keywords)]
+            if changed is score:
+                results.append(prepare(label, qid=qid, **keywords).evaluate(score))
+            before = changed.copy()
+            changed[:] = changed[::-1].copy()
+            for result in results:
+                with pytest.raises(ValueError, match="modified after evaluate"):
+                    result.tie_range()
+            changed[:] = before
+    result, prepared = evaluate(label, score, qid=qid, **formula), prepare(label, qid=qid, **formula)
+    price *= 2
+    # Query 0 has its relevant document half of the time at rank 1, and query 1 always; by chance both have half.
+    assert prepared(score) == [*result.mean().values()][0] == (3 / 2 + 7) / 2
+    assert [*result.chance().mean().values()] == [(3 + 7) / 4]
+    assert result.tie_range().rows[0][1:4] == ((3 / 2 + 7) / 2, 7 / 2, (3 + 7) / 2)
+
+
 @pytest.mark.parametrize("n_rows", [5, 1500])
 def test_any_change_of_few_labels_is_detected(n_rows):
     label = np.arange(n_rows) + 0.5
