@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import mean_shares
-from sklearn_rank._data.look import Finding, findings_in
+from sklearn_rank._data.look import Finding, findings_in, look
 from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._estimates.arguments import numbers
@@ -216,7 +217,17 @@ def align(
 
 
 def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Results by name; a list of results, the runs of a system, becomes one result."""
+    """Results by name; a list of results, the runs of a system, becomes one result. No run is of two systems."""
+    several = {name for name, result in results.items() if isinstance(result, (list, tuple))}
+    if several:
+        runs = {name: result if name in several else [result] for name, result in results.items()}
+        each = {
+            f"{name} [{i + 1}]" if name in several else name: run
+            for name, of_system in runs.items()
+            for i, run in enumerate(of_system)
+            if isinstance(run, Evaluation)
+        }
+        look(STATISTICS, models=(each,))
     return {name: _joined(result) for name, result in results.items()}
 
 

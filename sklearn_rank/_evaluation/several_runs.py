@@ -47,7 +47,7 @@ class OfRuns:
         Raises
         ------
         ValueError
-            If metrics, their keywords, queries, labels or weights differ.
+            If metrics, their keywords, queries, labels or weights differ, or a result is a mean of several runs itself.
         TypeError
             If `runs` is not a sequence of results.
 
@@ -72,6 +72,12 @@ class OfRuns:
             raise ValueError("of_runs takes each run once, because repeats tell nothing new. Got one result twice.")
         if len(runs) == 1:
             return runs[0]
+        for number, run in enumerate(runs, start=1):
+            for means in [*run.run_means.values()][:1]:
+                raise ValueError(
+                    "of_runs takes single runs, because a mean of means would not weigh all runs equally: pass the "
+                    f"runs themselves in one list. Got a mean of {len(means)} runs as run {number} of {len(runs)}."
+                )
         from sklearn_rank._evaluation.alignment import align_results  # loads scipy.stats
 
         named: dict[str, Any] = {f"run {i + 1}": run for i, run in enumerate(runs)}

@@ -29,6 +29,8 @@ WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 SUFFIX = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+[^0-9A-Za-z]?$")
 REPEATED = re.compile(r"(?i:run|rep(?:eat)?|trial|try|seed|iter(?:ation)?|copy)[^0-9A-Za-z]?\d+\W?$")
 """Suffix of an id that names a repetition."""
+PREFIX = re.compile(r"^\W?(?i:run|rep(?:eat)?|trial|try|seed|iter(?:ation)?|copy)[^0-9A-Za-z]?\d+[^0-9A-Za-z]+(?=.)")
+"""Prefix of an id that names a repetition; others, such as languages, are ordinary."""
 
 MOST_COMPARED, SAMPLED_IDS = 2**10, 16
 """Number of compared ids on each side, and number of ids to test for suffixes."""
@@ -47,7 +49,7 @@ SPELLED = Check(
 )  # fmt: skip
 RUNS_AS_QUERIES = Check(
     "repeated runs as queries", "queries",
-    "Query ids are equal up to a suffix, as in q1#run1 and q1#run2, and so are the labels.",
+    "Query ids are equal up to a suffix, as in q1#run1 and q1#run2, or a prefix such as run1-, and so are the labels.",
     "5 queries, each at least twice; 3 different lists of labels, or a suffix such as run2",
     "are no further queries",
 )  # fmt: skip
@@ -158,13 +160,13 @@ def lists_of_another_query(
 
 
 def may_be_repeated(ids: NDArray[Any]) -> bool:
-    """Whether ids may end in the number of a run; tests only a few ids."""
+    """Whether ids may end in the number of a run, or start with it; tests only a few ids."""
     if ids.dtype.kind not in "UTO" or len(ids) < 2 * LEAST_REPEATED:
         return False
     some = ids[:: len(ids) // SAMPLED_IDS or 1].tolist()
     # Most ids consist of letters and digits, which is faster to test.
     texts = [one for one in some if isinstance(one, str) and not one.isalnum()]
-    return 3 * sum(SUFFIX.search(one) is not None for one in texts) > len(some)
+    return 3 * sum(SUFFIX.search(one) is not None or PREFIX.search(one) is not None for one in texts) > len(some)
 
 
 def findings_of_queries(result: Any) -> Iterator[Finding]:
@@ -193,11 +195,12 @@ def findings_of_queries(result: Any) -> Iterator[Finding]:
 
 
 def _repeated_runs(result: Any) -> Iterator[Finding]:
-    """Queries of a result whose ids are equal up to a suffix, and whose labels are equal."""
+    """Queries of a result whose ids are equal up to a suffix or the prefix of a run, and whose labels are equal."""
     if result.clusters is not None or not may_be_repeated(result.qid) or result.label_fingerprints is None:
         return
     names = [str(one) for one in result.qid.tolist()]
-    beginnings = [SUFFIX.sub("", name) for name in names]
+    affix = PREFIX if all(map(PREFIX.search, names)) else SUFFIX
+    beginnings = [affix.sub("", name) for name in names]
     known, queries = {*beginnings}, dict[str, list[tuple[str, int]]]()
     for name, beginning, labels in zip(names, beginnings, result.label_fingerprints.tolist(), strict=True):
         queries.setdefault(name if name in known else beginning, []).append((name, labels))
@@ -205,11 +208,11 @@ def _repeated_runs(result: Any) -> Iterator[Finding]:
         return
     prints = [{labels for _, labels in runs} for runs in queries.values()]
     (a, _), (b, _), *_ = next(iter(queries.values()))
-    is_sure = REPEATED.search(b) is not None or len(set().union(*prints)) >= LEAST_DIFFERENT
+    is_sure = affix is PREFIX or REPEATED.search(b) is not None or len(set().union(*prints)) >= LEAST_DIFFERENT
     if max(map(len, prints)) == 1 and is_sure:
         yield Finding(
             RUNS_AS_QUERIES,
             f"{len(names)} ids are runs of {len(queries)} queries: {echo(a)} and {echo(b)} have the same labels. "
             "Repeated runs are no further queries, so intervals are too narrow: take the mean of each query, or pass "
-            "ids without the suffix as clusters=.",
+            f"ids without the {'prefix' if affix is PREFIX else 'suffix'} as clusters=.",
         )

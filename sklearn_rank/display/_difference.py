@@ -37,7 +37,7 @@ from sklearn_rank.display._figure import (
     test_in_words,
     thin,
 )
-from sklearn_rank.display._input import baseline_in, name_in, paired
+from sklearn_rank.display._input import baseline_in, name_in, paired, refuse_one_object
 from sklearn_rank.display._signature import completed
 from sklearn_rank.stats import adjust_pvalues, compare
 
@@ -264,6 +264,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
                 f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
             )
             raise ValueError(f"A difference needs a dict of two systems, by name. Got {got}.")
+        refuse_one_object(results)
         baseline = baseline_in(results, baseline)
         check_plan("DifferenceDisplay", test=test, correction=correction)
         options = {"test": test, "confidence_level": confidence_level}

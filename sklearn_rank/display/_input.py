@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._data.doors import STATISTICS
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.alignment import refuse_other_labels
 from sklearn_rank._evaluation.evaluate import evaluate
@@ -76,9 +78,15 @@ def choices_of(results: Any, metric: str) -> str:
 
 
 def check_results(results: Any) -> None:
-    """Raise TypeError unless the value is a dict of results by name, at least one."""
+    """Raise TypeError unless the value is a dict of results by name, at least one; ValueError if two are one object."""
     if not isinstance(results, Mapping) or not results or not all(map(RESULT.accepts, results.values())):
         raise TypeError(f"results must be a dict of results by name, at least one. Got {echo(results)}.")
+    refuse_one_object(results)
+
+
+def refuse_one_object(results: Mapping[str, Any]) -> None:
+    """Raise ValueError if two systems are one result or one ranker."""
+    look(STATISTICS, models=(results,))
 
 
 def refuse_other_metrics(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:

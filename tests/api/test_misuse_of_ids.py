@@ -159,7 +159,7 @@ def test_runs_as_queries(tmp_path):
         assert seen(call, *repeated(), tmp_path) == ([name], "")
     batches = [[part[i : i + 48] for part in repeated()] for i in (0, 48)]
     assert seen(evaluate_table, batches) == ([name], "")
-    for form in ("q{}-{}", "query-{}/{}", "q {} ({})"):
+    for form in ("q{}-{}", "query-{}/{}", "q {} ({})", "run{1}-q{0}", "seed_{1}/{0}", "[rep 0{1}] query {0}"):
         assert seen(evaluate, *repeated(form)[:2], qid=repeated(form)[2]) == ([name], "")
     label, score, qid = repeated()
     assert seen(evaluate, label, score, qid=np.char.replace(qid, "#run0", "")) == ([name], "")
@@ -168,6 +168,9 @@ def test_runs_as_queries(tmp_path):
         lambda: evaluate(label, score, qid=qid, clusters=[q.split("#")[0] for q in qid]),
         lambda: evaluate(np.arange(96) % 6 == 0, score, qid=repeated("user{}_{}")[2]),
         lambda: evaluate(np.sort(label), score, qid=qid),
+        lambda: evaluate(np.sort(label), score, qid=repeated("run{1}-q{0}")[2]),
+        lambda: evaluate(label, score, qid=repeated("language{1}-{0}")[2]),
+        lambda: evaluate(label, score, qid=[f"run {i // 6}" for i in range(96)]),
         lambda: evaluate(label[:48], score[:48], qid=qid[:48]),
     ):
         assert seen(silent) == ([], "")

@@ -10,6 +10,12 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_rank import RankingEvaluator, compare_systems, evaluate
 from sklearn_rank._cli import main
+from sklearn_rank.display import (
+    CriticalDifferenceDisplay,
+    DifferenceDisplay,
+    DistributionDisplay,
+    TopicsDisplay,
+)
 from sklearn_rank.results import Comparison, Evaluation
 from sklearn_rank.stats import compare, compare_all, no_worse
 
@@ -31,6 +37,10 @@ def results():
     return {name: [*map(evaluated, runs)] for name, runs in OF_RUNS.items()}
 
 
+def mean_of_a():
+    return Evaluation.of_runs(results()["A"])
+
+
 def run(scores):
     documents = [f"d{j}" for j in range(SIZE)]
     return {f"q{i}": dict(zip(documents, row, strict=True)) for i, row in enumerate(scores.reshape(N, SIZE).tolist())}
@@ -40,6 +50,7 @@ COLUMNS = {f"{name}{i}": scores for name, runs in OF_RUNS.items() for i, scores 
 TABLE = pd.DataFrame({"qid": QID, "label": Y, **COLUMNS})
 NAMES = {"A": ["A0", "A1", "A2"], "B": ["B0", "B1"]}
 AS_RUNS = {name: [*map(run, runs)] for name, runs in OF_RUNS.items()}
+one = evaluated(B[1])
 FORMS = {
     "results": lambda: compare_systems(results()),
     "vectors": lambda: compare_systems(Y, OF_RUNS, qid=QID, metrics=METRICS),
@@ -139,7 +150,20 @@ def test_models_with_several_seeds():
         (lambda: compare_systems({"A": [evaluated(A[0]), A[1]]}), TypeError, "Got both for 'A'"),
         (lambda: compare_systems({"A": [evaluated(A[0]), evaluated(A[1], "map")]}), ValueError, "the same metrics"),
         (lambda: compare_systems(Y, {"A": [A[0], A[0]]}, qid=QID), ValueError, "'A [1]', 'A [2]' are one object"),
-        (lambda: no_worse(new=[one := evaluated(A[0]), one], old=evaluated(B[0])), ValueError, "one result twice"),
+        (lambda: no_worse(new=[one, one], old=evaluated(B[0])), ValueError, "are one object"),
+        (lambda: Evaluation.of_runs([one, one]), ValueError, "one result twice"),
+        (lambda: Evaluation.of_runs([mean_of_a(), evaluated(B[0])]), ValueError, "Got a mean of 3 runs as run 1 of 2"),
+        (lambda: compare_systems({"A": [evaluated(B[0]), mean_of_a()]}), ValueError, "of_runs takes single runs"),
+        (lambda: compare([evaluated(B[0]), mean_of_a()], one), ValueError, "of_runs takes single runs"),
+        (lambda: no_worse(new=[evaluated(A[0]), one], old=one), ValueError, "'new [2]', 'old' are one object"),
+        (lambda: no_worse(new=one, old=[one, evaluated(A[0])]), ValueError, "'new', 'old [1]' are one object"),
+        (lambda: compare([one, evaluated(A[0])], [one]), ValueError, "'a [1]', 'b [1]' are one object"),
+        (lambda: compare_all({"A": [one, evaluated(A[0])], "B": one}), ValueError, "are one object"),
+        (lambda: compare_systems({"A": [one, evaluated(A[0])], "B": one}), ValueError, "are one object"),
+        *(
+            (lambda display=display: display.from_results({"A": one, "B": one}, "hit@1"), ValueError, "are one object")
+            for display in (DistributionDisplay, DifferenceDisplay, TopicsDisplay, CriticalDifferenceDisplay)
+        ),
         (lambda: Evaluation.of_runs(A), TypeError, "a list of results of one system"),
         (lambda: Evaluation.of_runs([]), TypeError, "a list of results of one system"),
         (
@@ -154,6 +178,14 @@ def test_several_runs_errors(call, error, message):
     with pytest.raises(error) as raised:
         call()
     assert message in str(raised.value)
+
+
+def test_legitimate_lists_of_runs():
+    """A list of one mean is the mean, equal runs are no single object, and runs of two systems may be equal."""
+    (mean,) = [Evaluation.of_runs([mean_of_a()])]
+    assert mean.run_means == mean_of_a().run_means
+    assert no_worse(new=[evaluated(A[0]), evaluated(A[1])], old=[evaluated(A[0])], margin=0.5)
+    assert Evaluation.of_runs([evaluated(A[0]), evaluated(A[0])]).mean() == pytest.approx(evaluated(A[0]).mean())
 
 
 # --- the command line --------------------------------------------------------------------------------------------
