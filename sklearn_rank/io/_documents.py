@@ -15,6 +15,9 @@ from sklearn_rank.io._entries import Entries, QueryIds
 from sklearn_rank.io._mappings import ListedDocuments, by_index, entries_of
 
 AGGREGATE = one_of("max", "first", "sum", doc="")
+LEAST_LISTS, LEAST_CHUNKS = 2, 4
+"""Queries and chunks of which all are not of one document, as they may be in a small example."""
+
 DocumentOf = Mapping[Any, Any] | Callable[[Any], Any]
 
 
@@ -43,6 +46,7 @@ def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) 
             "Got a list of ids without scores; 'max' and 'first' take the place of the first chunk."
         )
     lists, number = _documents(chunks, document_of)
+    _refuse_one_document(chunks.doc_id.lists, lists)
     code, score = chunks.qid.code, chunks.value
     retrieved = score > -np.inf
     if chunks._again is not None:
@@ -61,6 +65,16 @@ def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) 
     documents = [flat[row] for row in rows.tolist()]
     by_query: list[Collection[Any]] = [documents[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     return Entries(QueryIds(code[rows], chunks.qid.names), ListedDocuments(by_query), value)
+
+
+def _refuse_one_document(chunks: list[Any], lists: list[list[Any]]) -> None:
+    """Refuse chunks of several lists that are all of one document."""
+    distinct = {*chain.from_iterable(chunks)}
+    if len(lists) >= LEAST_LISTS and len(distinct) >= LEAST_CHUNKS and len({*chain.from_iterable(lists)}) == 1:
+        raise ValueError(
+            "document_of must give the document of each chunk, so chunks of a run have several documents. Got "
+            f"{echo(next(chain.from_iterable(lists)))} for all {len(distinct)} chunks of {len(lists)} queries."
+        )
 
 
 def _documents(chunks: Entries, document_of: DocumentOf) -> tuple[list[list[Any]], Index]:

@@ -25,6 +25,7 @@ from sklearn_rank._engine.ids import (
     refuse_unfit_ids,
 )
 from sklearn_rank._misuse.evidence import LOWEST_INT, odd_ids, odd_texts
+from sklearn_rank._misuse.ids import spelled_alike
 from sklearn_rank._tables.columns import column_names, find_column
 from sklearn_rank._tables.roles import candidates, name_documents, roles_of
 from sklearn_rank._utils.echo import echo, echo_all
@@ -416,6 +417,15 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
             f"Got {echo(next(iter(exclude)))}, where the judgments have {echo(judged.qid.names.tolist()[0])}."
         )
     _refuse_other_ids(run.doc_id, chain.from_iterable(exclude.values()), "the run and in exclude")
+    out, listed = ([*dict.fromkeys(chain.from_iterable(of))] for of in (exclude.values(), run.doc_id.lists))
+    alike = spelled_alike(out, listed)
+    # Ids of documents may differ by case alone.
+    if alike is not None and "casefold" not in alike[3]:
+        n, ours, theirs, call = alike
+        raise ValueError(
+            f"Ids of documents must be spelled alike in the run and in exclude. Got none in both, and {n} that would "
+            f"be equal by {call}: {echo(theirs)} and {echo(ours)}."
+        )
 
 
 # --- forms ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.columns import names_of
+from sklearn_rank._engine.ids import is_missing
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, SHARE, Constraint, is_count, random_of
 from sklearn_rank._utils.containers import as_numpy
@@ -254,7 +255,7 @@ def exposure(
         parts = Sums.of(top, _parts(len(top.users), n_resamples, random_state))
         without_part = sums.less(parts).values(attributes)
     counts = sums.counts[0]
-    table = None if group is None else _table_of_groups(group, counts, judgments, top.items)
+    table = None if group is None else _table_of_groups(group, counts, judgments, top)
     return Exposure(top.items.copy(), counts, len(top.users), **values, groups=table, _without_part=without_part)
 
 
@@ -355,7 +356,19 @@ def _in_tail(popularity: Array) -> Array:
 
 
 def _group_of_items(groups: Any, items: NDArray[Any]) -> list[Any]:
-    """Group of each item."""
+    """Group of each item; none is missing."""
+    group = _groups_in_order(groups, items)
+    missing = [item for item, one in zip(items.tolist(), group, strict=True) if is_missing(one)]
+    if missing:
+        raise ValueError(
+            f"groups of exposure must have no missing value. Got one for {len(missing)} of {len(items)} items, the "
+            f"first is {echo(missing[0])}: name a group of its own, such as 'unknown'."
+        )
+    return group
+
+
+def _groups_in_order(groups: Any, items: NDArray[Any]) -> list[Any]:
+    """Group of each item, as it was given."""
     if hasattr(groups, "index") and hasattr(groups, "to_dict"):
         groups = by_index(groups, "groups of exposure")
     if not isinstance(groups, Mapping):
@@ -376,7 +389,7 @@ def _group_of_items(groups: Any, items: NDArray[Any]) -> list[Any]:
     return [groups[item] for item in items.tolist()]
 
 
-def _table_of_groups(group: list[Any], counts: Array, judgments: JudgmentsLike | None, items: NDArray[Any]) -> Table:
+def _table_of_groups(group: list[Any], counts: Array, judgments: JudgmentsLike | None, top: TopItems) -> Table:
     """Number of items, share of the counts and of what is relevant, and their ratio, for each group."""
     numbers: dict[Any, int] = {}
     number = np.array([numbers.setdefault(one, len(numbers)) for one in group])
@@ -384,7 +397,12 @@ def _table_of_groups(group: list[Any], counts: Array, judgments: JudgmentsLike |
     exposed = _shares(np.bincount(number, counts))
     columns: dict[str, list[Any]] = {"group": [*numbers], "items": sizes, "exposure": exposed.tolist()}
     if judgments is not None:
-        entries = judged_entries(judgments)
+        entries, items = judged_entries(judgments), top.items
+        if (users := {*entries.qid.names.tolist()}).isdisjoint(top.users.tolist()):
+            raise ValueError(
+                "judgments of exposure must have a user of the run, and ids of one type. Got users such as "
+                f"{echo(next(iter(users), None))}, where the run has {echo(top.users[:1].tolist()[0])}."
+            )
         place = IdIndex(items).places(np.asarray(entries.doc_id))
         if not (place >= 0).any():
             raise ValueError(

@@ -14,12 +14,17 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
 from sklearn_rank._utils.docstring import described_as
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io._mappings import RunLike
 from sklearn_rank.recommenders._exposure import exposure
 from sklearn_rank.recommenders._top_items import TopItems, top_items
 from sklearn_rank.retrieval._distances import with_one_entry_each
+
+ROUNDING = 1e-6
+"""Error of similarities."""
 
 
 @named_arguments
@@ -44,7 +49,8 @@ def intra_list_diversity(
         Vector of each item, such as its genres or an embedding. The similarity is their cosine; that with a zero vector
         is 0.
     similarity : array-like or sparse matrix of shape (n_items, n_items), default=None
-        Similarity of two items, symmetric, in place of `vectors`. For a distance pass ``1 - distance``.
+        Similarity of two items, symmetric and from -1 to 1, in place of `vectors`. For a distance pass
+        ``1 - distance``.
 
     Returns
     -------
@@ -89,6 +95,7 @@ def intra_list_diversity(
     matrix = _matrix(vectors if similarity is None else similarity, name, len(top.items))
     check_items_in_order(top.items, **{name: vectors if similarity is None else similarity})
     if similarity is None:
+        _warn_of_zeros(top, matrix)
         total = _pair_sums_of_vectors(top, normalize(matrix))
     else:
         _check_square(matrix)
@@ -123,8 +130,27 @@ def _check_square(similarity: Any) -> None:
             "for a distance, or fill the diagonal of a similarity with 1. "
             f"Got {own[0]:g} on the diagonal and {highest[0]:g} off it."
         )
-    if abs(similarity - similarity.T).max() > 1e-6 * abs(similarity).max():
+    between = similarity - sparse.diags_array(own) if sparse.issparse(similarity) else similarity - np.diag(own)
+    if abs(between).max() > 1 + ROUNDING:
+        raise ValueError(
+            "similarity must be from -1 to 1 between two items: divide percentages by 100, and take cosines of inner "
+            f"products. Got {between.max() if between.max() > 1 + ROUNDING else between.min():g}."
+        )
+    if abs(similarity - similarity.T).max() > ROUNDING * abs(similarity).max():
         raise ValueError("similarity must be symmetric. Got two items whose similarity depends on their order.")
+
+
+def _warn_of_zeros(top: TopItems, vectors: Any) -> None:
+    """Warn if most items of the lists have no vector but zeros, so that their cosine says nothing."""
+    shown = np.flatnonzero(top.chance.sum(axis=0) > 0)
+    is_zero = np.asarray(abs(vectors[shown]).sum(axis=1)).ravel() == 0
+    if 2 * np.count_nonzero(is_zero) > len(shown) > 1:
+        warn_caller(
+            "Most items of the lists have a vector of zeros, whose cosine with any other is 0, so their lists count as "
+            "diverse: leave these items out, or give them vectors. "
+            f"Got {np.count_nonzero(is_zero)} of {len(shown)} items with zeros, the first is "
+            f"{echo(top.items[shown[is_zero]][:1].tolist()[0])}."
+        )
 
 
 def _chances(top: TopItems) -> tuple[Array, Array]:

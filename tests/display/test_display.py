@@ -1,5 +1,6 @@
 """Pictures show the values of `evaluate`, and every element has a label. No pixels are compared."""
 
+import copy
 import inspect
 import itertools
 import re
@@ -213,13 +214,13 @@ def test_display_omits_undefined_queries():
     result = evaluate(y, s, qid=qid, metrics="map", replace_undefined_by=np.nan)
     assert len(DistributionDisplay.from_result(result).line_.get_xdata()) == 1 + 2
     assert len(ListLengthDisplay.from_result(result).points_.get_offsets()) == 2
-    display = DifferenceDisplay.from_results({"a": result, "b": result})
+    display = DifferenceDisplay.from_results({"a": result, "b": copy.copy(result)})
     assert display.n_equal_ == 2
     nothing = evaluate([0, 0], [2, 1], qid=[0, 0], metrics="map", replace_undefined_by=np.nan)
     for show in (
         lambda: DistributionDisplay.from_result(nothing),
         lambda: ListLengthDisplay.from_result(nothing),
-        lambda: DifferenceDisplay.from_results({"a": nothing, "b": nothing}),
+        lambda: DifferenceDisplay.from_results({"a": nothing, "b": copy.copy(nothing)}),
     ):
         with pytest.raises(ValueError, match=r"needs a query with a value.*Got none"):
             show()
@@ -476,7 +477,7 @@ def test_own_metrics(data):
     y, s, qid = data
     result = evaluate(y, s, qid=qid, metrics=[first_label])
     assert "first_label" in DistributionDisplay.from_result(result).ax_.get_xlabel()
-    DifferenceDisplay.from_results({"a": result, "b": result})
+    DifferenceDisplay.from_results({"a": result, "b": copy.copy(result)})
     assert CutoffDisplay.from_predictions(y, s, qid=qid, metric=share_of_labels_score).metric == "share_of_labels"
 
 

@@ -148,6 +148,20 @@ def test_tuples_of_document_and_number_are_chunks_of_a_mapping():
     assert result.mean() == {"mrr": 0.5}
 
 
+def test_chunks_are_not_all_of_one_document():
+    """A function that cuts at another character makes one document of all; small lists may have only one."""
+    run = {q: [f"d{i}#{j}" for i in range(2) for j in range(2)] for q in "qr"}
+    judged = {"q": {"d0"}, "r": {"d1"}}
+    for wrong in (lambda chunk: chunk[0], dict.fromkeys([f"d{i}#{j}" for i in range(2) for j in range(2)], "d")):
+        with pytest.raises(ValueError, match="document_of must give the document of each.* all 4 chunks of 2 quer"):
+            evaluate_run(judged, run, document_of=wrong)
+    assert evaluate_run(judged, run, document_of=document, metrics="mrr").mean() == {"mrr": 0.75}
+    one = {"q": ["d0#0", "d0#1"], "r": ["d0#2"]}
+    assert evaluate_run(judged, one, document_of=document, metrics="mrr").mean() == {"mrr": 0.5}
+    alone = {"q": [f"d0#{j}" for j in range(9)]}
+    assert evaluate_run({"q": {"d0"}}, alone, document_of=document, metrics="mrr").mean() == {"mrr": 1}
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

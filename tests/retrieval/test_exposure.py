@@ -11,6 +11,7 @@ from oracle import orders
 from scipy import sparse, stats
 
 from sklearn_rank import compare_systems
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_run
 from sklearn_rank.recommenders import exposure, intra_list_diversity
 
@@ -278,7 +279,12 @@ WRONG = [
     ({"groups": [1, 2]}, ValueError, "one for each of 7 items. Got 2"),
     ({"judgments": {"u": ["a"]}}, ValueError, "Got groups=None"),
     ({"exclude": {"other": ["a"]}}, ValueError, "exclude must have a query"),
+    ({"exclude": {"u": [" a"]}}, ValueError, "spelled alike in the run and in exclude.* 'a' and ' a'"),
     ({"run": {"u": {"a": np.nan}}}, ValueError, "finite"),
+    ({"groups": [1, 2, np.nan, 4, 5, None, 7]}, ValueError, "no missing value. Got one for 2 of 7 items.* 'c'"),
+    ({"groups": dict.fromkeys(ITEMS, pd.NA)}, ValueError, "no missing value. Got one for 7 of 7 items"),
+    ({"groups": ITEMS, "judgments": {"w": ["a"]}}, ValueError, "have a user of the run.* Got users such as 'w'.* 'u'"),
+    ({"groups": ITEMS, "judgments": {0: ["a"]}}, ValueError, "ids of one type. Got users such as 0"),
 ]
 
 
@@ -287,6 +293,43 @@ def test_exposure_errors(wrong, error, message):
     given = {"run": RUN, "items": ITEMS, "k": 2} | wrong
     with pytest.raises(error, match=message):
         exposure(given.pop("run"), **given)
+
+
+def test_legitimate_groups_judgments_and_exclusions():
+    """Further judged users, a group of its own for unknown items, and items that the model has left out itself."""
+    groups = dict.fromkeys(ITEMS, "unknown") | {"a": ""}
+    for judgments in ({"u": ["a", "b"], "w": ["a"]}, {"v": ["b"], "x": ["a"]}):
+        found = exposure(
+            RUN, items=ITEMS, k=2, groups=groups, judgments=judgments, exclude={"u": ["A", "g"], "y": ["a"]}
+        )
+        assert [row[0] for row in found.groups.rows] == ["", "unknown"]
+
+
+def test_vectors_that_are_mostly_zeros_are_told():
+    """Items b and c of three shown ones have no genres; zero entries and a single such item are fine."""
+    run, items = {"u": ["a", "b"], "v": ["a", "c"]}, [*"abcd"]
+    vectors = np.array([[1.0, 0], [0, 0], [0, 0], [0, 1]])
+    for kind in (np.asarray, sparse.csr_array):
+        with pytest.warns(RankingWarning, match="Most items.* Got 2 of 3 items with zeros, the first is 'b'"):
+            intra_list_diversity(run, items=items, k=2, vectors=kind(vectors))
+        for row, fine in ((1, [0, 1]), (2, [-1, 1]), (1, [1, 0])):
+            filled = vectors.copy()
+            filled[row] = fine
+            assert intra_list_diversity(run, items=items, k=2, vectors=kind(filled)).mean()
+        assert intra_list_diversity({"u": ["a", "d"]}, items=items, k=2, vectors=kind(vectors)).mean() == {"ild@2": 1}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_similarities_have_a_range(kind):
+    """Percentages and inner products are refused; rounding and the diagonal do not matter."""
+    similar = np.array([[1.0, 0.3, -1], [0.3, 1, 0.5], [-1, 0.5, 1]])
+    run, keywords = {"u": [0, 1, 2]}, {"items": [0, 1, 2], "k": 3}
+    for wrong, got in ((similar * 100, "50"), (similar * 3, "1.5"), (similar - 0.5 * (similar < 0), "-1.5")):
+        with pytest.raises(ValueError, match=f"from -1 to 1 between two items: divide percentages by 100.* Got {got}"):
+            intra_list_diversity(run, similarity=kind(wrong), **keywords)
+    for fine in (similar, similar * (1 + 1e-9), similar + 9 * np.eye(3)):
+        found = intra_list_diversity(run, similarity=kind(fine), **keywords).mean()["ild@3"]
+        assert found == pytest.approx(1 + 0.2 / 3)
 
 
 def test_intervals_are_off_by_default():
