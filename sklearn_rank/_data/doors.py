@@ -80,14 +80,17 @@ PREPARE = Door("prepare, PreparedMetrics", KINDS_OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
 SYSTEMS = Door("compare_systems", KINDS_OF_ROWS + " queries runs ranks models judged copies evidence")
 COMPARE = Door(
-    "RankingEvaluator.compare", OF_DECISIONS + " scores queries models judged measured", decides=True, words=OF_MODELS
+    "RankingEvaluator.compare",
+    OF_DECISIONS + " scores queries users models judged measured",
+    decides=True,
+    words=OF_MODELS,
 )
 CROSS_VALIDATE = Door(
-    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries measured", decides=True, words=OF_MODELS
+    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries users measured", decides=True, words=OF_MODELS
 )
 SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, chooses=True, words=OF_MODELS)
 RECOMMENDER_SCORER = Door(
-    "make_recommender_scorer", "labels grades scores ratings users", may_raise=False, words=OF_MODELS
+    "make_recommender_scorer", "labels grades qid scores ratings users", may_raise=False, words=OF_MODELS
 )
 RANKER = Door("QueryRanker.fit(eval_set=...)", "labels grades ids qid copies", decides=True, words=OF_MODELS)
 IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid copies", decides=True, words=OF_MODELS)

@@ -25,7 +25,7 @@ from sklearn_rank._misuse.evidence import full_lists as full_lists
 from sklearn_rank._misuse.evidence import reads_relevance as reads_relevance
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.models import copies_of_label, frozen_ranker, models_twice, ranker_without_queries
-from sklearn_rank._misuse.ratings import rated_lowest, unknown_users
+from sklearn_rank._misuse.ratings import rated_lowest, seen_pairs, stand_in_users, unknown_users
 from sklearn_rank._misuse.rows import (
     LEAST_LONG_LISTS,
     another_gain,
@@ -65,8 +65,10 @@ FINDERS: dict[str, Callable[..., Iterator[Finding]]] = {
     "judged": unevenly_judged,
     "matrices": transposed,
     "measured": nothing_measured,
+    "missing_users": stand_in_users,
     "models": models_twice,
     "neighbors": neighbors_worst_first,
+    "pairs": seen_pairs,
     "queries": findings_of_queries,
     "ranks": column_contradicts,
     "ratings": rated_lowest,

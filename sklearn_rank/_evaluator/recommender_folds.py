@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sklearn_rank._data.doors import SEARCH, Door
+from sklearn_rank._data.look import look
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.kept_data import with_counts
@@ -38,9 +39,10 @@ from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 @dataclass(frozen=True)
 class RecommenderFolds(BaseFolds):
-    """Folds of interactions, which score users; `user` is the user number of each row."""
+    """Folds of interactions, which score users; `user` is the user number of each row, `ids` are of the users."""
 
     user: Index
+    ids: NDArray[Any]
 
     must_predict = False
     """Whether a model needs `predict`."""
@@ -82,7 +84,7 @@ class RecommenderFolds(BaseFolds):
         check_lengths(X=X, y=y, time=time)
         check_rows(y=y, time=time)
         check_features(X, y=y, time=time)
-        _, user = numbered(scorer.columns.ids(X, "user"), "Users")
+        ids, user = numbered(scorer.columns.ids(X, "user"), "Users")
         metadata = {} if time is None else {"time": time}
         folds = cv
         if hasattr(cv, "split"):
@@ -90,7 +92,7 @@ class RecommenderFolds(BaseFolds):
             groups = {"groups": user} if consumes(cv, "split", "groups", "qid") and not reads_users else {}
             folds = cv.split(X, y, **groups, **metadata)
         splits = row_numbers(folds, len(user), cv)
-        return cls(scorer, inner_cv, X, None if y is None else one_column(y), metadata, splits, user)
+        return cls(scorer, inner_cv, X, None if y is None else one_column(y), metadata, splits, user, ids)
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
         """Wrap the estimator in an `InteractionRecommender`; set scorer and splitter in a search."""
@@ -139,7 +141,17 @@ class RecommenderFolds(BaseFolds):
     def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
         """Check labels for misuse, before any fit."""
         label = None if self.y is None else as_floats(self.y, "y")
-        self.scorer.look(door, label, self.user.max() + 1, on_misuse)
+        self.scorer.look(door, label, self.ids, on_misuse)
+        if self.scorer.exclude is None and all(np.isin(test, train).all() for train, test in self.folds):
+            look(door, on_misuse, pairs=(min(len(test) for _, test in self.folds),))
+
+    def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
+        """Check for folds without a user that the model ranks for."""
+        for (train, test), result in zip(self.folds, results, strict=True):
+            output, n_users = result.output, len(distinct_values(self.user[test]))
+            if all(one.all() for one in output._undefined.values()):
+                look(door, on_misuse, users=(len(np.intersect1d(self.user[train], self.user[test])), n_users))
+                return
 
     def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
         """Do the same for a search after setup."""

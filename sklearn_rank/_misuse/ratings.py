@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_rank._misuse.check import Check, Finding
-from sklearn_rank._misuse.evidence import Metrics, reads_relevance
+from sklearn_rank._misuse.evidence import Metrics, odd_ids, reads_relevance, stand_in
+from sklearn_rank._misuse.rows import NO_ID
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
 HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
@@ -25,7 +29,13 @@ NEW_USERS = Check(
     "10 test users",
     "test user is in training",
 )  # fmt: skip
-CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
+SEEN_PAIRS = Check(
+    "test rows that were fitted on", "ratings",
+    "Without `exclude`, all pairs of users and items that a recommender is tested on are pairs in training.",
+    "20 pairs",
+    "that are tested were fitted on", "decision",
+)  # fmt: skip
+CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS, SEEN_PAIRS)
 
 
 def rated_lowest(label: Array, metrics: Metrics) -> Iterator[Finding]:
@@ -42,6 +52,26 @@ def rated_lowest(label: Array, metrics: Metrics) -> Iterator[Finding]:
             f"{values[0]:g} to {values[-1]:g}, and min_relevance is {least[relevant[0]]:g}. Pass a higher "
             f"min_relevance, such as {np.ceil((values[0] + values[-1] + 1) / 2):g}.",
             relevant[0] == next(iter(metrics)),
+        )
+
+
+def seen_pairs(n_pairs: int) -> Iterator[Finding]:
+    """Test rows that are all training rows."""
+    if n_pairs >= LEAST_RATINGS:
+        yield Finding(
+            SEEN_PAIRS,
+            f"All {n_pairs} pairs of users and items that are tested were fitted on, and exclude=None keeps them: "
+            "split with LeaveLastOut or GlobalTimeSplit.",
+        )
+
+
+def stand_in_users(users: NDArray[Any]) -> Iterator[Finding]:
+    """A user who stands for all that have no id."""
+    if (one := stand_in(odd_ids(users), len(users))) is not None:
+        yield Finding(
+            NO_ID,
+            f"{echo(one)} among the users is no id of a query, here a user, but stands for a missing one, so unrelated "
+            "rows are one user: leave these rows out.",
         )
 
 

@@ -14,7 +14,6 @@ from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import SystemDisplay
 from sklearn_rank.display._figure import label_of, label_there, line_style, set_count_axis, set_labels, value_label
-from sklearn_rank.display._input import refuse_one_object
 from sklearn_rank.display._signature import completed
 
 
@@ -141,7 +140,6 @@ class EvalCurveDisplay(SystemDisplay):
         """
         if not isinstance(results, Mapping) or not results:
             raise TypeError(f"results must be a dict of fitted rankers by name, at least one. Got {echo(results)}.")
-        refuse_one_object(results)
         displays = {name: cls._of_ranker(ranker, name) for name, ranker in results.items()}
         metrics = sorted({display.metric for display in displays.values()})
         if len(metrics) > 1:

@@ -85,7 +85,7 @@ def check_results(results: Any) -> None:
 
 
 def refuse_one_object(results: Mapping[str, Any]) -> None:
-    """Raise ValueError if two systems are one result or one ranker."""
+    """Raise ValueError if two systems are one result."""
     look(STATISTICS, models=(results,))
 
 

@@ -216,13 +216,17 @@ class RecommenderScorer:
         shown = ShownItems(self.of_lists, self.items, len(self.items))
         data = AllItems(estimator, table, test, fitted, self.items, shown)
         if self._looks:
-            self.look(RECOMMENDER_SCORER, None if label is None else test.label, len(test.ids))
+            self.look(RECOMMENDER_SCORER, None if label is None else test.label, test.ids)
+            if self.exclude is None and fitted is not None and test.are_all_in(fitted, self._index):
+                look(RECOMMENDER_SCORER, pairs=(len(test.item),))
         return self._evaluate(data)
 
-    def look(self, door: Door, label: Array | None, n_users: int, on_misuse: str = "raise") -> None:
-        """Check labels for misuse; items without a row have the label 0."""
+    def look(self, door: Door, label: Array | None, users: NDArray[Any], on_misuse: str = "raise") -> None:
+        """Check ids of users, and labels, for misuse; items without a row have the label 0."""
+        look(door, on_misuse, missing_users=(users,))
         if label is None or not len(label):
             return
+        n_users = len(users)
         highest = float(label.max())
         below = {name for name, spec in self.specs.items() if highest < spec["min_relevance"]}
         unmoved = {name for name in self.specs if highest <= 0 or (name in below and reads_relevance(self.specs[name]))}
@@ -432,6 +436,12 @@ class HeldOutUsers:
     def ids(self) -> NDArray[Any]:
         """Ids of the users."""
         return self.grouping.ids
+
+    def are_all_in(self, pairs: FittedInteractions, items: IdIndex) -> bool:
+        """Whether a model was fitted on all pairs of users and items; `items` are all items."""
+        item = IdIndex(pairs.items).places(items.ids)
+        user = IdIndex(pairs.users).places(self.ids)
+        return bool(pairs.contains(user[self.grouping.query_of_row], item[self.item]).all())
 
     @cached_property
     def n_excluded(self) -> Index:
