@@ -397,6 +397,11 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
     scores = _given(options)
+    if y_true in scores:
+        raise ValueError(
+            "--y-score must name another column than --y-true; copy the column to rank by the labels. "
+            f"Got {echo(y_true)} as both."
+        )
     ids = [qid] if options.doc_id is None else [qid, options.doc_id]
     role = {y_true: "--y-true", qid: "--qid", options.doc_id: "--doc-id"}
     try:

@@ -33,14 +33,14 @@ LOST = Check(
 )  # fmt: skip
 COPY = Check(
     "a copy of the label", "copies",
-    "A feature, or a column of a frame of systems, equals the label.",
+    "A feature, or a column of a frame of systems, equals the label, or does in another unit, as in 2 * label + 1.",
     "20 rows with two labels",
     "equals the label", "decision",
 )  # fmt: skip
 CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
 
-LEAST_EQUAL, FIRST_ROWS = 20, 64
-"""Minimum number of rows for a copy, and number of rows to compare first."""
+LEAST_EQUAL, FIRST_ROWS, ROUNDING = 20, 64, 1e-12
+"""Minimum number of rows for a copy, number of rows to compare first, and error of another unit."""
 
 
 def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def _share_all(params: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
-    """Columns of an array or a frame that equal the label in each row."""
+    """Columns of an array or a frame that equal the label in each row, maybe in another unit."""
     label, is_frame = np.asarray(y), hasattr(X, "columns")
     if len(getattr(X, "shape", ())) != 2 or hasattr(X, "tocsc") or hasattr(X, "column_names"):
         return
@@ -93,10 +93,25 @@ def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
     head = np.asarray(X[:FIRST_ROWS])
     if head.dtype.kind not in "biuf":
         head = np.array([[one if isinstance(one, Real) else np.nan for one in row] for row in head.tolist()])
-    for i in np.flatnonzero((head == label[:FIRST_ROWS, None]).all(axis=0)):
+    other = int(np.argmax(label[:FIRST_ROWS] != label[0]))
+    low, change = (np.float64(x) for x in (label[0], label[other] - np.float64(label[0])))
+    # The first rows have one label where `other` is 0: then only an equal column is found.
+    with np.errstate(all="ignore"):
+        slope = (head[other] - head[0].astype(np.float64)) / change if other else np.ones(head.shape[1])
+        first = head[0] - slope * low if other else np.zeros(head.shape[1])
+        alike = np.isclose(head, slope * label[:FIRST_ROWS, None] + first, rtol=ROUNDING, atol=0)
+    for i in np.flatnonzero(alike.all(axis=0) & (slope > 0)):
         name = X.columns[i] if is_frame else int(i)
-        if np.array_equal(np.asarray(X[name] if is_frame else X[:, i]), label):
+        column = np.asarray(X[name] if is_frame else X[:, i])
+        if np.array_equal(column, label):
             yield Finding(COPY, f"{what} {echo(name)} equals the label in every row: leave it out.")
+            return
+        if column.dtype.kind in "biuf" and np.allclose(column, slope[i] * label + first[i], rtol=ROUNDING, atol=0):
+            yield Finding(
+                COPY,
+                f"{what} {echo(name)} equals the label in another unit in every row, {slope[i]:g} * label + "
+                f"{first[i]:g}: leave it out.",
+            )
             return
 
 

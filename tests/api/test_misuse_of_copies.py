@@ -58,6 +58,7 @@ def test_a_copy_of_the_label(door):
     assert {*CALLS} == {door for door in ALL_DOORS if door.outcome(COPY)}
     call, is_error = CALLS[door], door.outcome(COPY) == "error"
     assert seen(call, COPIED) == (([], COPY.name) if is_error else ([COPY.name], ""))
+    assert seen(call, COPIED.assign(b=2 * Y + 1)) == seen(call, COPIED)
     assert seen(call, X) == ([], "")
     if is_error:
         assert seen(call, COPIED, on_misuse="warn") == ([COPY.name], "")
@@ -70,6 +71,12 @@ def test_a_copy_of_the_label(door):
         (pl.from_pandas(COPIED), Y, True),
         (COPIED.assign(a="text", c=pd.array([None] * 300, dtype="Int64")), pd.Series(Y), True),
         (COPIED, Y.astype(float), True),
+        (COPIED.assign(b=Y * 2), Y, True),
+        (COPIED.assign(b=0.1 * Y + 1), Y, True),
+        (COPIED.assign(b=Y + 1).to_numpy(), Y, True),
+        (COPIED.assign(b=Y**2), Y, False),
+        (COPIED.assign(b=Y + 1e-6 * np.arange(300)), Y, False),
+        (COPIED.assign(b=np.append(Y[:-1] + 1, 7)), Y, False),
         (COPIED, np.append(Y[:-1], 3), False),
         (COPIED, Y.astype(str), False),
         (COPIED[:20], Y[:20], True),

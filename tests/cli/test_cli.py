@@ -487,6 +487,14 @@ def test_outputs_replace_no_input(files, cli, words, which):
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 
+def test_labels_are_no_scores(files, cli):
+    (files / "table.csv").write_text("qid,label,score,copy\n7,1,2,1\n7,0,1,0\n")
+    for command in ("evaluate --table table.csv --y-score label", "compare --table table.csv --baseline label"):
+        assert "must name another column than --y-true" in cli(*command.split(), "-m", "mrr", code=2)[1]
+    for words in (["--y-score", "copy"], ["--y-true", "copy", "--y-score", "label"], []):
+        assert "1.0000" in cli("evaluate", "--table", "table.csv", "-m", "mrr", *words)[0]
+
+
 def test_outputs_replace_other_files(files, cli):
     """An earlier output, a file beside an input, and a device that takes several outputs."""
     (files / "page.html").write_text("earlier")
