@@ -168,9 +168,15 @@ BATCH_AGAIN = Check(
     "20 queries in a batch, and labels that differ in 20 rows",
     "so documents count twice",
 )  # fmt: skip
+NUMBERED_AGAIN = Check(
+    "queries numbered in each batch", "batches",
+    "Batches or files begin with the queries 0, 1, 2, ... or 1, 2, 3, ..., each in adjacent rows.",
+    "20 queries in each of two batches",
+    "number their queries",
+)  # fmt: skip
 CHECKS_OF_ROWS = (
     CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE_THAN_CHANCE, SWAPPED,
-    IDS, NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN,
+    IDS, NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN, NUMBERED_AGAIN,
 )  # fmt: skip
 
 
@@ -500,9 +506,15 @@ class BatchesSeen:
     def __init__(self) -> None:
         self._keys: set[tuple[int, bytes, bytes]] = set()
         self._is_repeated = False
+        # Batches that begin with the first query and go on to the next ones, and the least number of these.
+        self._n_numbered, self._least = 0, 2**32
 
     def add(self, number: NDArray[Any], label: NDArray[Any]) -> None:
         """Add a batch by the query number and the label of each row."""
+        n_numbered = int(number[-1]) + 1
+        if number[0] == 0 and n_numbered >= LEAST_QUERIES and (np.diff(number.astype(np.int64)) <= 1).all():
+            if (number[1:] >= number[:-1]).all():
+                self._n_numbered, self._least = self._n_numbered + 1, min(self._least, n_numbered)
         step = max(1, len(number) // SAMPLED_LABELS)
         number, label = number[::step], label[::step]
         n_other = int(np.count_nonzero(label != label[0]))
@@ -512,8 +524,8 @@ class BatchesSeen:
         self._is_repeated |= key in self._keys
         self._keys.add(key)
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield the finding of a repeated batch."""
+    def findings(self, ids: NDArray[Any]) -> Iterator[Finding]:
+        """Yield the finding of a repeated batch, or of batches that number queries alike; `ids` are of all queries."""
         if self._is_repeated:
             yield Finding(
                 BATCH_AGAIN,
@@ -521,3 +533,14 @@ class BatchesSeen:
                 "or "
                 "file numbers its queries from 0, make ids distinct; to compare systems use compare_systems.",
             )
+        elif self._n_numbered > 1 and _are_numbers(ids[: self._least].tolist()):
+            yield Finding(
+                NUMBERED_AGAIN,
+                f"{self._n_numbered} batches or files number their queries from {ids[0]}, so rows of different queries "
+                "may be one list: make ids distinct, such as with the name of the file.",
+            )
+
+
+def _are_numbers(ids: list[Any]) -> bool:
+    """Whether ids are 0, 1, 2, ... or 1, 2, 3, ..., also as texts."""
+    return any([*map(str, ids)] == [*map(str, range(first, first + len(ids)))] for first in (0, 1))

@@ -230,7 +230,7 @@ def _evaluate_pieces(
     # Until here a query is known by its number.
     numbers, ids = [result.qid for result in results], validator.seen.ids()
     look_at_parts(TABLE, [evidence.with_ids(ids)], specs, name=names.y_score)
-    report(TABLE, validator.batches.findings())
+    report(TABLE, validator.batches.findings(ids))
     result = join_parts(results, numbers, ids, validator.weight)
     result = with_counts(result, known_remarks=orders_in_words(evidence.full, evidence.longest, specs))
     look(TABLE, queries=(result,))

@@ -124,8 +124,16 @@ def strangers(n_ids, shift=1000):
 
 def batch_again(n_queries, n_other):
     label = (np.arange(3 * n_queries) < n_other).astype(float)
-    batch = label, np.sin(np.arange(len(label))), lists(n_queries)
+    batch = label, np.sin(np.arange(len(label))), lists(n_queries) + 7
     return lambda: evaluate_table([batch, (label, np.cos(batch[1]), batch[2])], metrics="dcg")
+
+
+def numbered_again(n_queries, n_others=20, change=lambda qid, batch: qid):
+    """Two files of other documents, each with the queries 0, 1, 2, ... unless `change` gives others."""
+    rng = np.random.default_rng(0)
+    sizes = [(n_queries, 3), (n_others, 4)]
+    batches = [(rng.integers(0, 3, n * m), rng.random(n * m), change(lists(n, m), i)) for i, (n, m) in enumerate(sizes)]
+    return lambda: evaluate_table(batches, metrics="dcg")
 
 
 CONSTANT, SOFT, NO_ID = "no order matters", "threshold outside of the scale", "invalid query ids"
@@ -168,6 +176,8 @@ CASES = {
     "contradicted, documents": ("ranks that contradict scores", contradicted(20, 3), contradicted(20, 2)),
     "strangers": ("ids without a match", strangers(12), strangers(10)),
     "a batch again, queries": ("documents in two batches", batch_again(20, 20), batch_again(19, 20)),
+    "numbered again, queries": ("queries numbered in each batch", numbered_again(20), numbered_again(19)),
+    "numbered again, files": ("queries numbered in each batch", numbered_again(30, 20), numbered_again(30, 19)),
     "a batch again, labels": ("documents in two batches", batch_again(20, 20), batch_again(20, 19)),
 }  # fmt: skip
 
@@ -183,6 +193,18 @@ def test_the_lowest_label_of_lists(kind):
     for low in (0.0, 1.0):
         lists = as_queries(np.array([2.0, low, 3.0]), np.arange(3.0), Grouping.by_sizes([2, 1], first_query=0))
         assert label_range(lists) == (low, 3)
+
+
+@together("change, is_told", [
+    (lambda qid, batch: qid, True), (lambda qid, batch: qid + 1, True), (lambda qid, batch: qid.astype(str), True),
+    (lambda qid, batch: qid + 40 * batch, False), (lambda qid, batch: qid + 7, False),
+    (lambda qid, batch: np.char.add("user ", qid.astype(str)), False),
+    (lambda qid, batch: np.random.default_rng(batch).permutation(qid), False),
+    (lambda qid, batch: qid if batch == 0 else qid[::-1].copy(), False),
+])  # fmt: skip
+def test_batches_that_number_their_queries(change, is_told):
+    """Rows of one query may come in several batches, by names, in any order, or where the last batch ended."""
+    assert seen(numbered_again(25, 30, change)) == (["queries numbered in each batch"] * is_told, "")
 
 
 @together("case", CASES)
