@@ -293,6 +293,12 @@ def batches_again():
     return [(rows.label, rows.score, rows.qid), (rows.label, -rows.score, rows.qid)]
 
 
+def other_batches():
+    """Two batches of other documents; each numbers its queries from 0."""
+    rows, others = Rows(), np.random.default_rng(1).integers(0, 3, N_ROWS)
+    return [(rows.label, rows.score, rows.qid), (others, others + rows.score[::-1], rows.qid)]
+
+
 def turned():
     """A run and judgments, swapped."""
     rows = Rows()
@@ -380,6 +386,7 @@ OTHERS = [
     ("a transposed frame", doors.SYSTEMS, lambda _: compare_systems(transposed()[0], {"a": transposed()[1]})),
     ("a query in two matrices", doors.TABLE, lambda _: evaluate_table(matrices_again())),
     ("documents in two batches", doors.TABLE, lambda _: evaluate_table(batches_again())),
+    ("queries numbered in each batch", doors.TABLE, lambda _: evaluate_table(other_batches())),
     (TURNED, doors.RUN, lambda _: evaluate_run(*turned(), metrics="dcg(gain=linear)")),
     (
         TURNED,
