@@ -200,7 +200,7 @@ def test_functions_of_such_a_name_need_a_direction(door, name):
         OF_FUNCTIONS[door](named(name))
 
 
-@pytest.mark.parametrize("door", OF_FUNCTIONS.keys() - {"prepare", "RankingAccumulator", "make_ranking_scorer"})
+@pytest.mark.parametrize("door", sorted(OF_FUNCTIONS.keys() - {"prepare", "RankingAccumulator", "make_ranking_scorer"}))
 def test_functions_with_a_direction_are_taken(door):
     for better in (True, False):
         assert OF_FUNCTIONS[door](named("latency_ms"), greater_is_better=better) is not None
