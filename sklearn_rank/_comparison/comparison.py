@@ -21,7 +21,7 @@ from sklearn_rank._data.look import collected_findings, findings_in, look, repor
 from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
-from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.intervals import interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation
@@ -240,13 +240,15 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             interval and no tests. With a single fold there is no standard deviation and no p-value over folds; without
             folds the table has no columns for them. The printed table has the mean with its interval, the difference,
             the corrected p-value, the queries won and lost, and the number of queries in the mean if some are
-            undefined. A note names metrics whose intervals may have a lower level because values are skewed and queries
-            are few, metrics whose intervals have no width, and constant differences.
+            undefined. A note names metrics whose intervals allow for values that were not seen, metrics without bounds
+            whose intervals may have a lower level because values are skewed and queries are few, and constant
+            differences.
         """
         means = {model: result.mean() for model, result in self.results.items()}
+        found = {model: result._mean_intervals(confidence_level) for model, result in self.results.items()}
         intervals = {
-            model: interval_cells(result.confidence_interval(confidence_level))
-            for model, result in self.results.items()
+            model: interval_cells({name: one.ends for name, one in of_model.items()})
+            for model, of_model in found.items()
         }
         rows, judged = [], self.judged
         for metric in self._metrics:
@@ -263,23 +265,21 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         left_out = [*(() if self._judged_note() else ("judged",)), *(() if self.n_queries else FOLD_COLUMNS)]
         columns = tuple(name for name in SUMMARY_COLUMNS if name not in left_out)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
-        skewed = {name for result in self.results.values() for name in result._skewed()}
-        note = self._note(rows, skewed)
+        notes = note_of_intervals((name, of_model[name].note) for name in self._metrics for of_model in found.values())
+        note = self._note(rows, notes)
         if full:
             return Table(columns, cells, note=note)
         n_queries = len(next(iter(self.results.values())).qid)
         return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
 
-    def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
-        """Note under the summary; `skewed` holds the metrics with skewed values."""
+    def _note(self, rows: Sequence[Mapping[str, Any]], of_intervals: str) -> str:
+        """Note under the summary, which begins with the note of the intervals."""
         from sklearn_rank._comparison.paired_test import constant_note  # loads scipy.stats
 
-        constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
         settled = [
             f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
         ]
-        known = ([metric for metric in self._metrics if metric in metrics] for metrics in (skewed, constant))
-        return " ".join([note_of_intervals(*known), *([constant_note(settled)] if settled else [])]).strip()
+        return " ".join([of_intervals, *([constant_note(settled)] if settled else [])]).strip()
 
     def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
         """Mean and standard deviation over folds."""

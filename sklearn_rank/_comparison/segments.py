@@ -136,12 +136,9 @@ def _macro(
 def _macro_row(pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned) -> Iterable[Any]:
     """Values of a row of means over segments, up to the p-value."""
     from sklearn_rank._estimates.proportions import are_rates
-    from sklearn_rank._estimates.segments import WON_AND_LOST, macro_mean, macro_pvalue, macro_row
+    from sklearn_rank._estimates.segments import WON_AND_LOST, macro_difference, macro_mean, macro_pvalue
 
     pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
-    n_segments, n, difference, *rest = macro_row(
-        pair.values, segment, pair.cluster, pair.weight, confidence_level=options.confidence_level, pseudo=pseudo,
-        bounds=(-most, most),
-    )  # fmt: skip
+    n_segments, n, difference, *rest = macro_difference(pair, segment, pseudo, most, options.confidence_level)
     means = (macro_mean(x, segment, pair.cluster, pair.weight).mean for x in (pair.a, pair.b))
     return (n_segments, n, *means, difference, *rest, macro_pvalue(pair, segment, options, pseudo))

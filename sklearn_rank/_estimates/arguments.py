@@ -29,7 +29,7 @@ def _is_random_state(value: Any) -> bool:
 HIGHEST_VALUE = 1e100
 """Largest value that is accepted: its fourth power and sums of them are still within the range of a float."""
 
-METHODS = ("t", "wilson", "percentile", "bca")
+METHODS = ("auto", "t", "wilson", "percentile", "bca")
 """Methods of intervals."""
 
 POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")

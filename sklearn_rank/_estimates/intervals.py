@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special, stats
@@ -31,35 +31,95 @@ from sklearn_rank._estimates.samples import (
     sample_of,
     scaled,
     some,
+    with_bounds_seen,
 )
 from sklearn_rank._utils.typing import Array, Index, RandomState
 
 MOST_NAMED = 6
 """Largest number of names in a note."""
 
+NOT_SEEN, SKEWED = "not seen", "skewed"
+"""Notes of intervals: it allows for values that were not seen, or it may not keep its level."""
 
-def mean_interval(
-    values: Any, cluster: Index | None, weight: Array | None, *, method: str, confidence_level: float, n_resamples: int,
-    random_state: RandomState,
+
+def interval_by_method(
+    values: Any, cluster: Index | None, weight: Array | None, bounds: Interval, *, method: str, confidence_level: float,
+    n_resamples: int, random_state: RandomState,
 ) -> Interval:  # fmt: skip
     """Confidence interval of the mean over queries, described in `sklearn_rank.stats.confidence_interval`."""
-    x, cluster, weights = _counted(values, weight, cluster)
+    x, cluster, weights = counted_values(values, cluster, weight)
+    low, high = bounds
     if method == "wilson":
         _check_successes(x, weights, cluster)
+    if method == "auto":
+        return mean_interval(x, cluster, weights, (low, high), confidence_level).ends
     if len(x) < 2 or (sample := sample_of(x, cluster, weights)).n < 2:
         return math.nan, math.nan
     if method == "wilson":
         return wilson(x, normal_quantile(confidence_level))
-    if method == "t" or sample.standard_error == 0:
-        return t_interval(exact_mean(x, weights), sample.standard_error, sample.df, confidence_level, "two-sided")
-    means, _ = bootstrap_distribution(sample, n_resamples, random_state)
-    if method == "bca":
-        return bca_interval(sample, means, confidence_level, "two-sided")
-    return _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
+    if not sample.standard_error > 0:
+        return math.nan, math.nan
+    if method == "t":
+        ends = t_interval(exact_mean(x, weights), sample.standard_error, sample.df, confidence_level, "two-sided")
+    else:
+        means, _ = bootstrap_distribution(sample, n_resamples, random_state)
+        if method == "bca":
+            ends = bca_interval(sample, means, confidence_level, "two-sided")
+        else:
+            ends = _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
+    return max(ends[0], low), min(ends[1], high)
 
 
-def _counted(
-    values: Any, weight: Array | None, cluster: Index | None
+class MeanEstimate(NamedTuple):
+    """Center of the interval of a mean, its standard error and degrees of freedom, and the note of the interval."""
+
+    center: float
+    standard_error: float
+    df: float
+    note: str = ""
+
+
+class MeanInterval(NamedTuple):
+    """Interval of a mean, and its note: `NOT_SEEN`, `SKEWED` or none."""
+
+    ends: Interval
+    note: str = ""
+
+
+def mean_interval(
+    x: Array, cluster: Index | None, weight: Array | None, bounds: Interval, confidence_level: float, *,
+    is_binary: bool = False,
+) -> MeanInterval:  # fmt: skip
+    """The interval of a mean, by the one rule for all functions: Wilson's of success rates, otherwise Student's t.
+
+    Values that are skewed for their number, or all equal, get a query at each bound.
+    """
+    if len(x) < 2 or (sample := sample_of(x, cluster, weight)).n < 2:
+        return MeanInterval((math.nan, math.nan))
+    if is_binary and cluster is None and weight is None and are_successes(x):
+        return MeanInterval(wilson(x, normal_quantile(confidence_level)))
+    mean = exact_mean(x, weight)
+    return interval_of(estimate_of_mean(mean, sample, bounds), mean, bounds, confidence_level)
+
+
+def estimate_of_mean(mean: float, sample: Sample, bounds: Interval) -> MeanEstimate:
+    """Estimate of a mean of two units or more, with a query at each bound if values are skewed or all equal."""
+    skewed = is_skewed(sample)
+    if math.isfinite(bounds[1] - bounds[0]) and (skewed or not sample.standard_error > 0):
+        return MeanEstimate(*with_bounds_seen(sample, bounds), sample.df, NOT_SEEN)
+    return MeanEstimate(mean, sample.standard_error, sample.df, SKEWED if skewed else "")
+
+
+def interval_of(estimate: MeanEstimate, mean: float, bounds: Interval, confidence_level: float) -> MeanInterval:
+    """Interval of an estimate, which ends at the bounds and reaches the mean of the values."""
+    if not estimate.standard_error > 0:
+        return MeanInterval((math.nan, math.nan))
+    low, high = t_interval(*estimate[:3], confidence_level, "two-sided")
+    return MeanInterval((min(max(low, bounds[0]), mean), max(min(high, bounds[1]), mean)), estimate.note)
+
+
+def counted_values(
+    values: Any, cluster: Index | None, weight: Array | None
 ) -> tuple[Array, Index | None, Array | None]:  # fmt: skip
     """Values in the mean, their clusters, and their weights unless all are equal."""
     x = numbers(values, "values", "confidence_interval")
@@ -76,24 +136,16 @@ def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> N
         raise ValueError(f"{rule} Got {x[(x != 0) & (x != 1)][0]:g}.")
 
 
-def method_of_metric(method: str, values: Array, weight: Array | None, cluster: Any, *, is_binary: bool) -> str:
-    """Method of the interval of a metric; "auto" is Wilson's for binary metrics if it applies, otherwise t."""
-    if method != "auto":
-        return method
-    kept = counted(values, weight)
-    equal = scaled(some(weight, kept)) is None
-    return "wilson" if is_binary and cluster is None and equal and are_successes(values[kept]) else "t"
-
-
 def skew_note(which: Sequence[str] = ()) -> str:
     """Note on intervals that may not keep their level; ``docs/decide/measured.md`` has figures."""
     whose = f"the intervals of {_named(which)}" if which else "the interval"
     return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
 
 
-def width_note(which: Sequence[str]) -> str:
-    """Note on intervals without width."""
-    return f"All queries behind an interval of {_named(which)} have the same value: other queries may differ."
+def unseen_note(which: Sequence[str]) -> str:
+    """Note on intervals with a query at each bound."""
+    intervals = "The interval of {} allows" if len(which) == 1 else "The intervals of {} allow"
+    return f"{intervals.format(_named(which))} for values not seen."
 
 
 def _named(which: Sequence[str]) -> str:
@@ -107,14 +159,6 @@ def t_interval(center: float, standard_error: float, df: float, confidence_level
     # scipy.stats.t.ppf without its checks, which are slow.
     reach = float(special.stdtrit(df, upper)) * standard_error
     return _opened(center - reach, center + reach, alternative)
-
-
-def may_not_keep_level(values: Array, weight: Array | None, cluster: Index | None, *, is_binary: bool) -> bool:
-    """Whether queries are too few for the skew of values or weights, and the interval is not Wilson's."""
-    if method_of_metric("auto", values, weight, cluster, is_binary=is_binary) == "wilson":
-        return False
-    x, cluster, weights = _counted(values, weight, cluster)
-    return len(x) > 1 and is_skewed(sample_of(x, cluster, weights))
 
 
 def difference_interval(

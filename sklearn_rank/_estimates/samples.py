@@ -348,6 +348,19 @@ class Unpaired:
         return ratio(self.difference, math.sqrt(np.average(self._variances, weights=weights)))
 
 
+def with_bounds_seen(sample: Sample, bounds: tuple[float, float], share: float = 1.0) -> tuple[float, float]:
+    """Mean and standard error of a sample and of a query at each bound, which counts `share` times.
+
+    The query has the size sum of s^2 / sum of s of units of sizes s, which is 1 for queries of equal weight.
+    """
+    total, size = sample.total, sample.size if isinstance(sample, RatioOfSums) else np.ones(sample.n)
+    of_query = exact_sum(size**2) / exact_sum(size)
+    whole = exact_sum(size) + 2 * share * of_query
+    mean = (exact_sum(total) + share * of_query * sum(bounds)) / whole
+    squares = exact_sum((total - mean * size) ** 2) + share * of_query**2 * sum((end - mean) ** 2 for end in bounds)
+    return mean, math.sqrt(squares) / whole
+
+
 def has_no_spread(sample: Paired | Unpaired) -> bool:
     """Whether differences are equal up to rounding, so that their standard error has no meaning."""
     return sample.standard_error <= EQUAL_WITHIN * abs(sample.difference)
@@ -359,11 +372,16 @@ def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
     Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). A sample without spread
     is not skewed.
     """
-    if not sample.standard_error > 0:
+    of_units = sample.sample if isinstance(sample, Paired) else sample
+    if not of_units.standard_error > 0:
         return False
-    if is_concentrated(sample):
+    return are_skewed(of_units.deviations, of_units.size if isinstance(of_units, RatioOfSums) else None)
+
+
+def are_skewed(deviations: Array, size: Array | None) -> bool:
+    """Whether units are too few for the skew of their deviations from a mean, not all 0, or of their sizes."""
+    if size is not None and _few_hold_most(size):
         return True
-    deviations = sample.deviations
     u = deviations / np.abs(deviations).max()
     squares = u * u
     return abs(float((squares * u).sum())) > 0.2 * float(squares.sum()) ** 1.5
@@ -375,6 +393,9 @@ def is_concentrated(sample: Sample | Paired | Unpaired) -> bool:
     The effective sample size (L. Kish: Survey sampling, 1965) is below 20 and below nine tenths of the units.
     """
     of_units = sample.sample if isinstance(sample, Paired) else sample
-    if not isinstance(of_units, RatioOfSums):
-        return False
-    return of_units.weight**2 / float((of_units.size**2).sum()) < min(FEW_UNITS, 0.9 * of_units.n)
+    return isinstance(of_units, RatioOfSums) and _few_hold_most(of_units.size)
+
+
+def _few_hold_most(size: Array) -> bool:
+    """Whether few units have most of the size of all."""
+    return float(size.sum()) ** 2 / float((size**2).sum()) < min(FEW_UNITS, 0.9 * len(size))

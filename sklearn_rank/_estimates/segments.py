@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from sklearn_rank._estimates.intervals import t_interval
-from sklearn_rank._estimates.proportions import normal_quantile
-from sklearn_rank._estimates.samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
+from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, MeanEstimate, interval_of, t_interval
+from sklearn_rank._estimates.samples import (
+    Paired,
+    Sample,
+    are_skewed,
+    exact_mean,
+    ratio,
+    sample_of,
+    scaled,
+    some,
+    sums_by_cluster,
+    with_bounds_seen,
+)
 from sklearn_rank._estimates.significance import ComparisonOptions, randomization, t_pvalue
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
@@ -77,17 +88,53 @@ def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: A
     if cluster is not None and _overlap(samples, parts, cluster):
         V, n = _covariance(x, means, parts, cluster, weight)
         return MacroMean(mean, math.sqrt(max(float(V.sum()), 0.0)) / k, n - 1, k)
-    variance, df = (np.array(of_all) for of_all in zip(*((s.standard_error**2, s.df) for s in samples), strict=True))
+    error, df = _stratified([sample.standard_error for sample in samples], samples)
+    return MacroMean(mean, error, df, k)
+
+
+def _stratified(errors: Sequence[float], samples: Sequence[Sample]) -> tuple[float, float]:
+    """Standard error of a mean over segments, and Satterthwaite's degrees of freedom."""
+    variance, df = np.array(errors) ** 2, np.array([sample.df for sample in samples])
     total = math.fsum(variance)
-    return MacroMean(mean, math.sqrt(total) / k, ratio(total**2, math.fsum(variance**2 / df)) or math.inf, k)
+    return math.sqrt(total) / len(samples), ratio(total**2, math.fsum(variance**2 / df)) or math.inf
+
+
+def macro_estimate(
+    x: Array, segment: Index, cluster: Index | None, weight: Array | None, bounds: tuple[float, float]
+) -> MeanEstimate:
+    """Estimate of a mean over segments, by the rule of `mean_interval`: each segment gets 1/k of both added queries."""
+    found, parts = macro_mean(x, segment, cluster, weight), _parts(segment)
+    if math.isnan(found.standard_error):
+        return MeanEstimate(*found[:3])
+    samples, k = [_sample(x, rows, cluster, weight) for rows in parts], len(parts)
+    skewed = found.standard_error > 0 and are_skewed(*_contributions(x, parts, cluster, weight))
+    is_seen = not skewed and all(sample.standard_error > 0 for sample in samples)
+    if is_seen or not math.isfinite(bounds[1] - bounds[0]):
+        return MeanEstimate(*found[:3], SKEWED if skewed else "")
+    means, errors = zip(*(with_bounds_seen(sample, bounds, 1 / k) for sample in samples), strict=True)
+    error, df = _stratified(errors, samples)
+    if cluster is not None and _overlap(samples, parts, cluster):
+        V, n = _covariance(x, _means(x, parts, weight), parts, cluster, weight)
+        error, df = math.sqrt(max(error**2 + float(V.sum() - V.trace()) / k**2, 0.0)), n - 1
+    return MeanEstimate(exact_mean(np.array(means)), error, df, NOT_SEEN)
+
+
+def _contributions(
+    x: Array, parts: list[Index], cluster: Index | None, weight: Array | None
+) -> tuple[Array, Array | None]:
+    """Deviation of each unit from the mean over segments, and its size if there are weights or clusters."""
+    size = np.ones(len(x)) if weight is None else weight.copy()
+    deviations = np.zeros(len(x))
+    for rows, mean in zip(parts, _means(x, parts, weight), strict=True):
+        size[rows] /= size[rows].sum()
+        deviations[rows] = size[rows] * (x[rows] - mean)
+    if cluster is not None:
+        return sums_by_cluster(deviations, cluster)[0], sums_by_cluster(size, cluster)[0]
+    return deviations, None if weight is None else size
 
 
 class PseudoQueries(NamedTuple):
-    """Two values that intervals of success rates add to each segment, and how often: 1 and 0, or 1 and -1.
-
-    Hits and misses: A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
-    proportions. The American Statistician 52, 1998, their z^2 / 2 of each spread over all segments.
-    """
+    """Two values that the interval of a difference of success rates adds to each segment, and how often over all."""
 
     values: tuple[float, float]
     number: float
@@ -102,34 +149,44 @@ class PseudoQueries(NamedTuple):
         return exact_mean(mean), math.sqrt(math.fsum((square - mean**2) / n)) / k
 
 
-def hits_and_misses(confidence_level: float) -> PseudoQueries:
-    """Pseudo queries of a success rate."""
-    return PseudoQueries((1.0, 0.0), normal_quantile(confidence_level) ** 2 / 2)
-
-
 WON_AND_LOST = PseudoQueries((1.0, -1.0), 2.0)
 """Pseudo queries of a difference of success rates; they do not depend on the level, so p uses them as well."""
 
 
 def macro_row(
-    x: Array, segment: Index, cluster: Index | None, weight: Array | None, *, confidence_level: float,
-    pseudo: PseudoQueries | None = None, bounds: tuple[float, float] = (-math.inf, math.inf),
-) -> tuple[Any, ...]:  # fmt: skip
-    """Number of segments and queries, the mean over segments, its interval, standard error and degrees of freedom.
-
-    `pseudo`: queries that the interval of success rates adds. Values without spread have no interval.
-    """
+    x: Array, segment: Index, cluster: Index | None, weight: Array | None, bounds: tuple[float, float],
+    confidence_level: float,
+) -> tuple[tuple[Any, ...], str]:  # fmt: skip
+    """Number of segments and queries, the mean over segments, its interval, error and df; note of the interval."""
     if len(x) == 0:
-        return (0, 0, *[None] * 5)
-    found = macro_mean(x, segment, cluster, weight)
-    center, error, df = found.mean, found.standard_error, found.df
+        return (0, 0, *[None] * 5), ""
+    parts = _parts(segment)
+    mean, estimate = exact_mean(_means(x, parts, weight)), macro_estimate(x, segment, cluster, weight, bounds)
+    ends, note = interval_of(estimate, mean, bounds, confidence_level)
+    return (len(parts), len(x), mean, *_numbers(estimate, ends)), note
+
+
+def macro_difference(
+    pair: Paired, segment: Index, pseudo: PseudoQueries | None, most: float, confidence_level: float
+) -> tuple[Any, ...]:
+    """The numbers of `macro_row` for a difference, whose interval ends at `most`; without spread it has none.
+
+    `pseudo`: queries that the interval of success rates adds.
+    """
+    found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
+    estimate = MeanEstimate(*found[:3])
     if pseudo is not None:
-        (center, error), df = pseudo.mean_and_error(x, segment), math.inf
-    if not error > 0:
-        return (found.n_segments, len(x), found.mean, *[None] * 4)
-    low, high = t_interval(center, error, df, confidence_level, "two-sided")
-    ends = max(low, bounds[0]), min(high, bounds[1])
-    return (found.n_segments, len(x), found.mean, *ends, error, None if math.isinf(df) else float(df))
+        estimate = MeanEstimate(*pseudo.mean_and_error(pair.values, segment), math.inf)
+    low, high = t_interval(*estimate[:3], confidence_level, "two-sided")
+    ends = max(low, -most), min(high, most)
+    return (found.n_segments, pair.n, found.mean, *_numbers(estimate, ends))
+
+
+def _numbers(estimate: MeanEstimate, ends: tuple[float, float]) -> tuple[float | None, ...]:
+    """Cells of an interval, its standard error and degrees of freedom; empty without spread."""
+    if not estimate.standard_error > 0:
+        return (None,) * 4
+    return (*ends, estimate.standard_error, None if math.isinf(estimate.df) else float(estimate.df))
 
 
 def macro_pvalue(

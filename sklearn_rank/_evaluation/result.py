@@ -23,14 +23,7 @@ from sklearn_rank._evaluation.given_values import (
     given_metrics,
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
-from sklearn_rank._evaluation.intervals import (
-    bounds_of_values,
-    cut,
-    has_no_width,
-    interval_cells,
-    note_of_intervals,
-    note_of_rates,
-)
+from sklearn_rank._evaluation.intervals import bounds_of_values, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
@@ -62,6 +55,7 @@ from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, Index, RandomState
 
 if TYPE_CHECKING:
+    from sklearn_rank._estimates.intervals import MeanInterval
     from sklearn_rank._estimates.segments import Heterogeneity
 
 
@@ -333,8 +327,9 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             Student's t; Wilson's score interval of a success rate; percentile bootstrap; bias-corrected and accelerated
             bootstrap. "auto" chooses Wilson's interval for a metric that is 0 or 1 by its definition (`is_binary`),
             such as a hit rate or P@1, if all its values are 0 or 1 and the result has neither weights nor clusters;
-            otherwise Student's t. The bootstrap needs about 50 queries: with 20, a BCa interval of level 0.95 covers
-            the mean of skewed values in 91 % of cases.
+            otherwise Student's t. If values are skewed for their number, or all equal, it adds one query at each bound
+            of the metric, because values that were not seen may occur. The bootstrap needs about 50 queries: with 20, a
+            BCa interval of level 0.95 covers the mean of skewed values in 91 % of cases.
         n_resamples : int, default=9999
             Bootstrap samples.
         random_state : int, RandomState, Generator or None, default=None
@@ -343,7 +338,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         Returns
         -------
         dict of str to (float, float)
-            (nan, nan) with fewer than two queries or clusters, and for a pooled or geometric mean.
+            (nan, nan) with fewer than two queries or clusters, for equal values of a metric without bounds, and for a
+            pooled or geometric mean.
 
         Raises
         ------
@@ -360,39 +356,48 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         >>> round(low, 4), round(high, 4)
         (0.0615, 0.7923)
         """
-        from sklearn_rank._estimates.arguments import METHODS, check_arguments  # loads scipy.stats
-        from sklearn_rank._estimates.intervals import mean_interval, method_of_metric
+        from sklearn_rank._estimates.arguments import check_arguments  # loads scipy.stats
+        from sklearn_rank._estimates.intervals import interval_by_method
 
-        one_of("auto", *METHODS, doc="").check("method", method, "confidence_interval")
         options: dict[str, Any] = {
-            "confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state
+            "method": method, "confidence_level": confidence_level, "n_resamples": n_resamples,
+            "random_state": random_state,
         }  # fmt: skip
         check_arguments("confidence_interval", **options)
-        intervals: ByName[tuple[float, float]] = ByName()
-        for name, values in self.per_query.items():
-            if self.average[name] != "macro":
-                # Undefined values give no interval, but keywords are checked.
-                values = np.full_like(values, np.nan)
-            chosen = method_of_metric(method, values, self.weight, self.clusters, is_binary=self.is_binary[name])
-            interval = mean_interval(values, self._cluster, self.weight, method=chosen, **options)
-            intervals[name] = cut(interval, name, self.meaning[name], values)
-        return intervals
+        if method == "auto":
+            return ByName((name, found.ends) for name, found in self._mean_intervals(confidence_level).items())
+        return ByName(
+            (
+                name,
+                interval_by_method(
+                    values, self._cluster, self.weight, bounds_of_values(name, self.meaning[name], values), **options
+                ),
+            )
+            for name, values in self._averaged()
+        )
 
     @property
     def _cluster(self) -> Index | None:
         """Number of the cluster of each query; None if queries are independent."""
         return None if self.clusters is None else clusters_of_queries(self.clusters, None, len(self.qid))
 
-    def _skewed(self) -> list[str]:
-        """Metrics whose interval may have a lower level, because values are skewed and queries are few."""
-        from sklearn_rank._estimates.intervals import may_not_keep_level  # loads scipy.stats
+    def _averaged(self) -> Iterator[tuple[str, Array]]:
+        """Values of each metric; NaN if the mean is pooled or geometric, which has no interval."""
+        for name, values in self.per_query.items():
+            yield name, values if self.average[name] == "macro" else np.full_like(values, np.nan)
 
-        return [
-            name
-            for name, values in self.per_query.items()
-            if self.average[name] == "macro"
-            and may_not_keep_level(values, self.weight, self._cluster, is_binary=self.is_binary[name])
-        ]
+    def _mean_intervals(self, confidence_level: float) -> dict[str, MeanInterval]:
+        """Interval of the mean of each metric, and its note."""
+        from sklearn_rank._estimates.arguments import check_arguments  # loads scipy.stats
+        from sklearn_rank._estimates.intervals import counted_values, mean_interval
+
+        check_arguments("confidence_interval", confidence_level=confidence_level)
+        found = {}
+        for name, values in self._averaged():
+            sample = counted_values(values, self._cluster, self.weight)
+            bounds = bounds_of_values(name, self.meaning[name], values)
+            found[name] = mean_interval(*sample, bounds, confidence_level, is_binary=self.is_binary[name])
+        return found
 
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
         """Return the result of some of the queries, in the order of this result.
@@ -723,11 +728,11 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         >>> result.segments()
         Segments of 4 queries by country
         MRR: gap 0.2500, no test
-        All queries behind an interval of MRR have the same value: other queries may differ.
+        The interval of MRR allows for values not seen.
         country   queries      MRR   95 % interval      undefined
-        de              2   0.5000   [0.5000, 0.5000]           0
+        de              2   0.5000   [0.0000, 1.0000]           0
         fr              2   0.7500   [0.0000, 1.0000]           0
-        all             4   0.6250   [0.2272, 1.0000]           0
+        all             4   0.6250   [0.1369, 1.0000]           0
         ties averaged; queries without relevant documents count as 0
         """
         names = [*self._metric_values] if metric is None else [known_metric(self, metric)]
@@ -735,9 +740,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         everything = self._taken(slice(None), names)
         taken = [(values, self._taken(rows, names)) for values, rows in parts.rows()]
         of_parts = [(values, numbers_of(part, confidence_level)) for values, part in taken]
-        constant = [name for name in names if any(has_no_width(*of_one[name][2:4]) for _, of_one in of_parts)]
         both = {name: self._segments_differ(name, parts.segment, confidence_level) for name in names}
-        tests = {name: test for name, (test, _) in both.items()}
+        tests = {name: test for name, (test, *_) in both.items()}
         means = {name: [numbers[name][1] for _, numbers in of_parts] for name in names}
         return Segments(
             parts.by,
@@ -751,31 +755,29 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             {name: test.n_segments for name, test in tests.items()},
             Table(
                 ("metric", *MACRO_COLUMNS),
-                tuple((labeled(name), *row) for name, (_, row) in both.items()),
-                note=note_of_rates(self, names),
+                tuple((labeled(name), *row) for name, (_, row, _) in both.items()),
+                note=note_of_intervals((name, note) for name, (*_, note) in both.items()),
             ),
-            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())], constant),
+            note_of_intervals(
+                (name, found.note)
+                for _, part in taken
+                for name, found in part._mean_intervals(confidence_level).items()
+            ),
             choices_in_words({name: self.meaning[name] for name in names}, self.counts),
         )
 
     def _segments_differ(
         self, metric: str, segment: NDArray[np.int64], confidence_level: float
-    ) -> tuple[Heterogeneity, tuple[Any, ...]]:
-        """Test whether the means of a metric differ between segments; return also the mean over segments."""
-        from sklearn_rank._estimates.intervals import method_of_metric  # loads scipy.stats
-        from sklearn_rank._estimates.samples import counted, scaled, some
-        from sklearn_rank._estimates.segments import equal_means, hits_and_misses, macro_row
+    ) -> tuple[Heterogeneity, tuple[Any, ...], str]:
+        """Test whether the means of a metric differ between segments; also the mean over segments, and its note."""
+        from sklearn_rank._estimates.samples import counted, scaled, some  # loads scipy.stats
+        from sklearn_rank._estimates.segments import equal_means, macro_row
 
         values, cluster, weight = self.per_query[metric], self._cluster, self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")
         sample = values[kept], segment[kept], some(cluster, kept), scaled(some(weight, kept))
-        method = method_of_metric("auto", values, weight, cluster, is_binary=self.is_binary[metric])
-        row = macro_row(
-            *sample, confidence_level=confidence_level,
-            pseudo=hits_and_misses(confidence_level) if method == "wilson" else None,
-            bounds=bounds_of_values(metric, self.meaning[metric], sample[0]),
-        )  # fmt: skip
-        return equal_means(*sample), row
+        row, note = macro_row(*sample, bounds_of_values(metric, self.meaning[metric], sample[0]), confidence_level)
+        return equal_means(*sample), row, note
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Return the queries with the worst values of a metric, the worst first.
@@ -826,12 +828,13 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         -------
         Table
             Metric, mean, interval (empty if there is none) and number of undefined queries. A note names metrics whose
-            interval may have a lower level, because values are skewed and queries are few, and metrics whose interval
-            has no width, because every query has the same value.
+            interval allows for values that were not seen, and metrics without bounds whose interval may have a lower
+            level, because values are skewed and queries are few.
         """
-        intervals = interval_cells(self.confidence_interval(confidence_level))
+        found = self._mean_intervals(confidence_level)
+        intervals = interval_cells({name: one.ends for name, one in found.items()})
         rows = ((labeled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
-        note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
+        note = note_of_intervals((name, one.note) for name, one in found.items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     _to_saved = words_and_arrays

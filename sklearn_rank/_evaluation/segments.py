@@ -188,11 +188,9 @@ class Segments(TableReport):
         error is the sum of the segments' squared standard errors over their squared number, for a stratified sample; it
         equals R's ``survey::svymean`` with a stratum for each segment and weights of 1 over its number of queries. The
         degrees of freedom are Satterthwaite's, because a segment of few queries can have most of the variance. The
-        interval ends at the bounds of the metric; there is no interval if all values of each segment are equal.
-
-        For a success rate without weights and clusters z^2 / 2k hits and as many misses are added to each of k
-        segments (A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
-        proportions. The American Statistician 52, 1998), with normal quantiles; the mean does not change.
+        interval ends at the bounds of the metric. If values are skewed for their number, or equal within a segment,
+        each of k segments gets 1/k of a query at each bound, as in `Evaluation.confidence_interval`; a metric without
+        bounds then has a note, or no interval.
 
         Examples
         --------

@@ -10,9 +10,9 @@ import numpy as np
 
 from sklearn_rank._comparison.align import align
 from sklearn_rank._comparison.paired_test import PairedTest
-from sklearn_rank._estimates.intervals import method_of_metric
+from sklearn_rank._estimates.intervals import mean_interval
 from sklearn_rank._estimates.significance import ComparisonOptions
-from sklearn_rank._evaluation.intervals import cut
+from sklearn_rank._evaluation.intervals import bounds_of_values
 from sklearn_rank._utils.constraints import is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.display._arguments import mapping
@@ -28,7 +28,7 @@ from sklearn_rank.display._figure import (
     value_label,
 )
 from sklearn_rank.display._signature import completed
-from sklearn_rank.stats import compare_all, confidence_interval
+from sklearn_rank.stats import compare_all
 
 BAR, NARROW = 11.0, 3.5
 """Distance of bars in points, and its minimum in small axes."""
@@ -281,16 +281,12 @@ def _intervals(
     options = {key: value for key, value in options.items() if key not in ("baseline", "correction")}
     plan = ComparisonOptions(**options)
     aligned = align(results, metric, plan, "compare_all", clusters, weight)
-    common: dict[str, Any] = {"weight": aligned.weight, "clusters": aligned.cluster}
     return {
-        name: cut(
-            confidence_interval(
-                values, confidence_level=plan.confidence_level,
-                method=method_of_metric("auto", values, aligned.weight, aligned.cluster, is_binary=aligned.is_binary),
-                **common,
-            ),
-            aligned.metric or "", aligned.meaning or "", values,
-        )
+        name: mean_interval(
+            values, aligned.cluster, aligned.weight,
+            bounds_of_values(aligned.metric or "", aligned.meaning or "", values), plan.confidence_level,
+            is_binary=aligned.is_binary,
+        ).ends
         for name, values in zip(results, aligned.values, strict=True)
     }  # fmt: skip
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments, numbers
-from sklearn_rank._estimates.intervals import mean_interval
+from sklearn_rank._estimates.intervals import interval_by_method
 from sklearn_rank._estimates.proportions import Interval
 from sklearn_rank._evaluation.clusters import clusters_of_queries, named_queries
 from sklearn_rank._evaluation.weights import WeightLike, weights_of_queries
+from sklearn_rank._metric.value_bounds import UNBOUNDED
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.typing import RandomState
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array, RandomState
 
 
 @named_arguments
@@ -20,7 +24,8 @@ def confidence_interval(
     *,
     weight: WeightLike = None,
     clusters: ClustersLike = None,
-    method: str = "t",
+    method: str = "auto",
+    bounds: tuple[float, float] | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     random_state: RandomState = None,
@@ -41,11 +46,14 @@ def confidence_interval(
         uses a standard error that is robust to clusters, with one degree of freedom less than there are clusters, and
         the bootstrap draws whole clusters. With fewer than 10 clusters, intervals can be too short;
         ``docs/decide/measured.md`` has figures. None: queries are independent.
-    method : {"t", "wilson", "percentile", "bca"}, default="t"
-        "t": Student's t. "wilson": Wilson's score interval of a success rate, for values 0 and 1 without weights and
-        clusters. "percentile": percentiles of the bootstrap. "bca": percentiles corrected for bias and skewness
-        (Efron, 1987). The bootstrap needs about 50 queries: with 20 queries, 91 % of BCa intervals of level 0.95
-        contain the mean of skewed values.
+    method : {"auto", "t", "wilson", "percentile", "bca"}, default="auto"
+        "auto": Student's t, which with `bounds` allows for values that were not seen. "t": Student's t. "wilson":
+        Wilson's score interval of a success rate, for values 0 and 1 without weights and clusters. "percentile":
+        percentiles of the bootstrap. "bca": percentiles corrected for bias and skewness (Efron, 1987). The bootstrap
+        needs about 50 queries: with 20 queries, 91 % of BCa intervals of level 0.95 contain the mean of skewed values.
+    bounds : (float, float), default=None
+        Lowest and highest value that a query can have, such as ``(0, 1)``. The interval ends there. If values are
+        skewed for their number, or all equal, "auto" adds one query at each bound. None: unbounded.
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
     n_resamples : int, default=9999
@@ -56,12 +64,13 @@ def confidence_interval(
     Returns
     -------
     (float, float)
-        (nan, nan) with fewer than two values or clusters.
+        (nan, nan) with fewer than two values or clusters, and if all values are equal, except with `bounds` or
+        method="wilson".
 
     Raises
     ------
     ValueError
-        If a value is infinite, or a keyword is invalid.
+        If a value is infinite or outside of the bounds, or a keyword is invalid.
 
     Notes
     -----
@@ -74,6 +83,11 @@ def confidence_interval(
     of freedom (CR1: Liang and Zeger, 1986; C. Cameron, D. Miller: A practitioner's guide to cluster-robust inference.
     Journal of Human Resources 50, 2015). For the bootstrap of clusters see C. Field, A. Welsh: Bootstrapping clustered
     data. Journal of the Royal Statistical Society B 69, 2007.
+
+    Values are skewed for their number n if n < 25 skewness^2 (Cochran's rule), or weights leave fewer than 20 effective
+    queries. With bounds lo and hi, "auto" then uses the mean ``(sum x + lo + hi) / (n + 2)`` and the squared standard
+    error ``((sum x^2 + lo^2 + hi^2) / (n + 2) - mean^2) / (n + 2)`` with the same degrees of freedom. With weights or
+    clusters of sizes s, an added query has the size ``sum s^2 / sum s``.
 
     Examples
     --------
@@ -90,10 +104,36 @@ def confidence_interval(
     >>> low, high = confidence_interval([0.0, 0.5, 1.0], weight=[2, 1, 1])
     >>> round(low, 4), round(high, 4)
     (-0.9217, 1.6717)
+
+    Twenty equal values do not show that other queries have this value:
+
+    >>> low, high = confidence_interval([1.0] * 20, bounds=(0, 1))
+    >>> round(low, 4), round(high, 4)
+    (0.8616, 1.0)
     """
-    options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
-    check_arguments("confidence_interval", **options, random_state=random_state)
+    check_arguments(
+        "confidence_interval",
+        method=method,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
     x, ids = numbers(values, "values", "confidence_interval"), named_queries(values)
     cluster = None if clusters is None else clusters_of_queries(clusters, ids, len(x))
     weights = None if weight is None else weights_of_queries(weight, ids, len(x))
-    return mean_interval(x, cluster, weights, random_state=random_state, **options)  # type: ignore[arg-type]
+    options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
+    ends = _checked_bounds(bounds, x)
+    return interval_by_method(x, cluster, weights, ends, random_state=random_state, **options)  # type: ignore[arg-type]
+
+
+def _checked_bounds(bounds: Any, x: Array) -> Interval:
+    """Bounds of values; infinite if there are none."""
+    if bounds is None:
+        return UNBOUNDED
+    rule = "bounds of confidence_interval must be the lowest and highest value that a query can have, such as (0, 1)."
+    pair = isinstance(bounds, (tuple, list, np.ndarray)) and len(bounds) == 2
+    if not pair or not all(isinstance(end, (int, float, np.number)) for end in bounds) or not bounds[0] < bounds[1]:
+        raise ValueError(f"{rule} Got {echo(bounds)}.")
+    if (outside := x[(x < bounds[0]) | (x > bounds[1])]).size:
+        raise ValueError(f"{rule} Got {echo(bounds)} and the value {outside[0]:g}.")
+    return float(bounds[0]), float(bounds[1])

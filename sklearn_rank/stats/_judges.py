@@ -15,9 +15,9 @@ from sklearn_rank._data.judged import shares_of_judges
 from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.intervals import Interval, t_interval
-from sklearn_rank._estimates.proportions import are_successes, normal_quantile, wilson
-from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean, sample_of
+from sklearn_rank._estimates.intervals import Interval, mean_interval, t_interval, unseen_note
+from sklearn_rank._estimates.proportions import are_successes
+from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean, is_skewed, sample_of, with_bounds_seen
 from sklearn_rank._estimates.significance import ComparisonOptions, student, t_pvalue
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
@@ -49,8 +49,9 @@ SAME_SHARE = 1e-9
 class JudgedValues(NamedTuple):
     """Values per query: by people, by the model on the same queries, and by the model on the other queries.
 
-    `pseudo`: values of the two pseudo queries of success rates, 1 and 0, or differences 1 and -1; otherwise empty.
-    `bounds`: lowest and highest value, or difference, of the metric. `shares`: judged documents of the system that
+    `pseudo`: values of two pseudo queries at the bounds, which allow for values that were not seen; otherwise empty.
+    `bounds`: lowest and highest value, or difference, of the metric. `are_rates`: success rates, which always have the
+    pseudo queries. `shares`: judged documents of the system that
     people judged least, by people and by the model; NaN if unknown.
     """
 
@@ -61,6 +62,13 @@ class JudgedValues(NamedTuple):
     pseudo: Array = np.empty(0)
     bounds: Array = np.array([-math.inf, math.inf])
     shares: Array = np.array([math.nan, math.nan])
+    is_difference: bool = False
+    are_rates: bool = False
+
+    @property
+    def allows_for_unseen(self) -> bool:
+        """Whether values that are not success rates have pseudo queries."""
+        return len(self.pseudo) > 0 and not self.are_rates
 
     @property
     def people_judged_less(self) -> bool:
@@ -98,19 +106,37 @@ def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
     """The estimate and its interval; only people's values count if the model gives all queries the same value.
 
     The interval of a success rate adds two pseudo queries on which the model is wrong once in each direction. The
-    interval of a difference adds a win and a loss that the model does not see (Bonett and Price, with a judge). The
-    mean does not include the pseudo queries.
+    interval of a difference adds a win and a loss that the model does not see (Bonett and Price, with a judge). Other
+    values get these queries if they are skewed or all equal. The mean does not include the pseudo queries.
     """
-    mean, _, lam = _tuned(values)
-    with_pseudo = _with_pseudo_queries(values)
+    mean, lam = _tuned(values)
     # A model without a correlation on the queries at hand has none with the pseudo queries.
-    center, standard_error, _ = _people(with_pseudo) if _is_constant(values) else _tuned(with_pseudo)
-    return JudgedEstimate(mean, standard_error, lam, *_with_ends(with_pseudo, center, standard_error, confidence_level))
+    center, standard_error = _people(values) if _is_constant(values) else power_tuned(_with_pseudo_queries(values))[:2]
+    (low, high), pvalue = _with_ends(values, center, standard_error, confidence_level)
+    if values.allows_for_unseen:
+        reached = min(max(mean, float(values.bounds[0])), float(values.bounds[1]))
+        low, high = min(low, reached), max(high, reached)
+    return JudgedEstimate(mean, standard_error, lam, (low, high), pvalue)
 
 
-def _tuned(values: JudgedValues) -> tuple[float, float, float]:
-    """Mean, standard error and lambda; only people's values count if the model gives all queries the same value."""
-    return _people(values) if _is_constant(values) else power_tuned(values)
+def allowing_for_unseen(values: JudgedValues) -> JudgedValues:
+    """The values with pseudo queries, if people's values, or what the model leaves of them, are skewed or all equal."""
+    low, high = values.bounds
+    people = sample_of(values.human, None)
+    if values.are_rates or not math.isfinite(high - low) or (values.is_difference and people.standard_error == 0):
+        return values
+    left = sample_of(values.human - _tuned(values)[1] * values.model, None)
+    if any(is_skewed(sample) or sample.standard_error == 0 for sample in (people, left)):
+        return values._replace(pseudo=np.array([high, low]))
+    return values
+
+
+def _tuned(values: JudgedValues) -> tuple[float, float]:
+    """Mean and lambda; only people's values count if the model gives all queries the same value."""
+    if _is_constant(values):
+        return exact_mean(values.human), 0.0
+    mean, _, lam = power_tuned(values)
+    return mean, lam
 
 
 def _is_constant(values: JudgedValues) -> bool:
@@ -119,22 +145,25 @@ def _is_constant(values: JudgedValues) -> bool:
     return bool(np.ptp(everything) <= EQUAL_WITHIN * np.abs(everything).max())
 
 
-def _people(values: JudgedValues) -> tuple[float, float, float]:
-    """Mean and standard error of only people's values; lambda is 0."""
-    return exact_mean(values.human), sample_of(values.human, None).standard_error, 0.0
+def _people(values: JudgedValues) -> tuple[float, float]:
+    """Mean and standard error of only people's values, with the pseudo queries."""
+    if values.allows_for_unseen:
+        return with_bounds_seen(sample_of(values.human, None), (float(values.bounds[0]), float(values.bounds[1])))
+    human = np.append(values.human, values.pseudo)
+    return exact_mean(human), sample_of(human, None).standard_error
 
 
 def _with_pseudo_queries(values: JudgedValues) -> JudgedValues:
     """Add the pseudo queries, on which the model makes the largest possible error."""
     human = np.append(values.human, values.pseudo)
-    wrong = 0 * values.pseudo if -1.0 in values.pseudo else values.pseudo[::-1]
+    wrong = 0 * values.pseudo if values.is_difference else values.pseudo[::-1]
     return values._replace(human=human, model=np.append(values.model, wrong))
 
 
 def _with_ends(values: JudgedValues, center: float, standard_error: float, level: float) -> tuple[Interval, float]:
     """Student's t interval, cut at the bounds of the metric, and p; without spread, only p, of a sign test."""
-    # The pseudo queries of differences give no degrees of freedom.
-    df = len(values.human) - 1.0 - len(values.pseudo) * (-1.0 in values.pseudo)
+    # Only the pseudo queries of a success rate give degrees of freedom.
+    df = len(values.human) - 1.0 + 2 * (values.are_rates and not values.is_difference)
     if standard_error <= EQUAL_WITHIN * abs(center):
         return (math.nan, math.nan), student(Paired(values.human, 0 * values.human), ComparisonOptions()).pvalue
     (low, high), (lowest, highest) = t_interval(center, standard_error, df, level, "two-sided"), values.bounds
@@ -174,9 +203,10 @@ def judged_values(
     by_people = np.zeros(len(known), dtype=bool)
     by_people[every] = True
     others = of_model[~by_people[model_row]]
+    pseudo, bounds, are_rates = _kind_of_values(human, model)
     values = JudgedValues(
-        of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()),
-        *_kind_of_values(human, model), _least_judged(human, model, systems),
+        of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()), pseudo, bounds,
+        _least_judged(human, model, systems), len(human.values) > 1, are_rates,
     )  # fmt: skip
     if len(values.human) < FEWEST_HUMAN or len(others) < 2:
         raise ValueError(
@@ -192,7 +222,7 @@ def judged_values(
             "Let people judge all documents of some queries, down to the cutoff, instead of some documents of many "
             f"queries. Got {shares_of_judges(values.shares, human.metric)}."
         )
-    return values
+    return allowing_for_unseen(values)
 
 
 def _least_judged(human: Aligned, model: Aligned, systems: Mapping[str, str]) -> Array:
@@ -202,8 +232,8 @@ def _least_judged(human: Aligned, model: Aligned, systems: Mapping[str, str]) ->
     return np.array(min(known, key=lambda pair: pair[0] - LEAST_OF_MODEL * pair[1], default=(math.nan, math.nan)))
 
 
-def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array]:
-    """Pseudo queries, which only success rates have, and bounds of the values or differences."""
+def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array, bool]:
+    """Pseudo queries of success rates, bounds of the values or differences, and whether they are success rates."""
     is_difference = len(human.values) > 1
     if is_difference:
         most = min(human.largest_difference, model.largest_difference)
@@ -211,9 +241,8 @@ def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array]:
     else:
         bounds = human.bounds
     are_rates = all(one.is_binary and all(map(are_successes, one.values)) for one in (human, model))
-    return np.array(([1.0, -1.0] if is_difference else [1.0, 0.0]) if are_rates else []), np.array(
-        bounds, dtype=np.float64
-    )
+    pseudo = np.array(([1.0, -1.0] if is_difference else [1.0, 0.0]) if are_rates else [])
+    return pseudo, np.array(bounds, dtype=np.float64), are_rates
 
 
 def _values(aligned: Aligned) -> Array:
@@ -293,14 +322,11 @@ def _rows(values: JudgedValues, found: JudgedEstimate, confidence_level: float) 
 
 
 def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interval, float]:
-    """Interval and p of only people's values: Wilson's for a success rate, with pseudo queries for a difference."""
-    human = np.append(values.human, values.pseudo) if -1.0 in values.pseudo else values.human
-    found = _with_ends(
-        values._replace(human=human), exact_mean(human), sample_of(human, None).standard_error, confidence_level
-    )
-    if len(values.pseudo) and -1.0 not in values.pseudo:
-        return wilson(human, normal_quantile(confidence_level)), found[1]
-    return found
+    """Interval of only people's values, and p of a difference; a mean follows the rule of all means."""
+    if values.is_difference:
+        return _with_ends(values, *_people(values), confidence_level)
+    bounds = float(values.bounds[0]), float(values.bounds[1])
+    return mean_interval(values.human, None, None, bounds, confidence_level, is_binary=values.are_rates).ends, math.nan
 
 
 def _cells(interval: Interval) -> tuple[float | None, float | None]:
@@ -316,7 +342,7 @@ COLUMNS_OF_MEANS = ("metric", "judged by", "queries", "mean", "low", "high", "la
 
 
 def _residuals_are_equal(values: JudgedValues) -> bool:
-    """Whether people and the model differ by the same amount on all queries; success rates allow for it."""
+    """Whether people and the model differ by the same amount on all queries, and no pseudo queries allow for it."""
     human, residual = values.human, values.human - values.model
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 
@@ -334,6 +360,8 @@ def _notes_on(values: Mapping[str, JudgedValues]) -> tuple[str, ...]:
                 f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may be "
                 "too short, or there is none."
             )
+        if one.allows_for_unseen:
+            notes.append(unseen_note([name]))
         if one.n_left_out:
             notes.append(f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge.")
     return tuple(notes)
@@ -474,7 +502,9 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
 
     For a success rate (a metric that is 0 or 1 by definition), two pseudo queries are added to people's queries before
     lambda, mean and variance are computed; on these, the model is wrong once in each direction. The returned mean does
-    not include the pseudo queries. The interval of only people is Wilson's.
+    not include the pseudo queries. The interval of only people is Wilson's. Values of other metrics with bounds
+    get one pseudo query at each bound, with n - 1 degrees of freedom, if people's values Y, or Y - lambda F, are skewed
+    for their number or all equal; a note says so.
 
     References
     ----------
@@ -574,8 +604,9 @@ def compare_judged(
     -----
     The function applies the formulas of `judged_interval` to the differences of each query, new less old. For success
     rates, `new` wins one of the two pseudo queries and loses the other, and the model sees no difference on them; p
-    uses the same standard error. If all differences by people are equal and nothing else varies, there is no interval,
-    and p is the p-value of a sign test.
+    uses the same standard error. Skewed differences of another metric get the same pseudo queries, with differences as
+    large as its range. If all differences by people are equal, there is no interval, and p is the p-value of a sign
+    test.
 
     Examples
     --------

@@ -164,7 +164,7 @@ def test_repr_and_pickle(data):
 
 def test_confidence_interval_of_few_queries():
     result = evaluate([1, 0, 1], [2, 1, 1], qid=[1, 1, 2], metrics="mrr")
-    assert result.confidence_interval()["mrr"] == (1.0, 1.0)
+    assert result.confidence_interval()["mrr"] == (0.0, 1.0)
     alone = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="mrr")
     assert np.isnan(alone.confidence_interval()["mrr"]).all()
 

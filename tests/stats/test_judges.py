@@ -282,8 +282,25 @@ def test_pseudo_queries_of_a_success_rate():
     assert both[4:6] == found.confidence_interval["hit@10"]
     assert people[4:6] == confidence_interval(np.ones(10), method="wilson")
     of_values = judged_interval(*judges(np.ones(10), np.ones(10), np.repeat([1.0, 0.0], [95, 5])))
-    assert np.isnan(of_values.confidence_interval["ndcg@10"]).all()
-    assert "right, or wrong by the same, in ndcg@10 on all queries of people" in " ".join(str(of_values).split())
+    low = mean - stats.t.isf(0.025, 9) * error
+    assert of_values.confidence_interval["ndcg@10"] == pytest.approx((low, 1.0))
+    assert of_values.table.rows[1][4:6] == confidence_interval(np.ones(10), bounds=(0, 1))
+    assert "The interval of ndcg@10 allows for values not seen." in " ".join(str(of_values).split())
+    of_values = judged_interval(*judges(np.ones(10), np.ones(10), np.repeat([1.0, 0.0], [95, 5]), "own"))
+    assert np.isnan(of_values.confidence_interval["own"]).all()
+    assert "right, or wrong by the same, in own on all queries of people" in " ".join(str(of_values).split())
+
+
+def test_skewed_differences_of_judges_allow_for_unseen_values():
+    """People see one difference of .5 in ten; two pseudo queries of the largest size, the model sees neither."""
+    seen, others = np.repeat([0.5, 0.0], [1, 9]), np.repeat([0.5, 0.25, 0.0], [4, 6, 30])
+    new, old = judges(seen, seen, others), judges(0 * seen, 0 * seen, 0 * others)
+    found = compare_judged(new=new, old=old)
+    center, error, _ = power_tuned(JudgedValues(np.append(seen, [1, -1]), np.append(seen, [0, 0]), others))
+    reach = stats.t.isf(0.025, 9) * error
+    assert found.confidence_interval == pytest.approx((center - reach, center + reach))
+    assert found.pvalue == pytest.approx(2 * stats.t.sf(center / error, 9))
+    assert "The interval of ndcg@10 allows for values not seen." in " ".join(str(found).split())
 
 
 def test_five_queries_are_weak_evidence():

@@ -27,8 +27,8 @@ SEGMENT = np.repeat([0, 1, 2], [4, 9, 15])
 CLUSTER = np.array([2, 4, 5, 3, 0, 4, 1, 1, 1, 1, 5, 2, 0, 1, 2, 2, 1, 5, 5, 3, 5, 2, 0, 1, 0, 5, 1, 2])
 
 
-def result(values, segment=SEGMENT, **keywords):
-    return Evaluation.from_values(range(len(values)), {"mrr": values}, by={"data set": segment}, **keywords)
+def result(values, segment=SEGMENT, metric="mrr", **keywords):
+    return Evaluation.from_values(range(len(values)), {metric: values}, by={"data set": segment}, **keywords)
 
 
 def macro(found):
@@ -72,7 +72,7 @@ def test_macro_mean_matches_the_stratified_mean_of_survey():
 )
 def test_macro_mean_matches_statsmodels(keywords, mean, error):
     """The mean coefficient of dummies: OLS with HC2, WLS with HC1 by segment, WLS with clusters and G / (G - 1)."""
-    found = macro(result(X, **keywords).segments())
+    found = macro(result(X, metric="without bounds", **keywords).segments())
     assert_allclose((found["mean"], found["standard error"]), (mean, error), rtol=1e-12)
     low, high = scipy_stats.t.interval(0.95, found["df"], mean, error)
     assert_allclose((found["low"], found["high"]), (low, high), rtol=1e-10)
@@ -99,6 +99,11 @@ def test_degrees_of_freedom_of_similar_segments():
 def test_one_segment_gives_the_plain_mean():
     found = macro(result(X, 0 * SEGMENT).segments())
     assert_allclose((found["low"], found["high"]), confidence_interval(X), rtol=1e-12)
+    for x, keywords in ((X**8, {}), (X, {"weight": WEIGHT**4}), (X**8, {"weight": WEIGHT, "clusters": CLUSTER})):
+        segments = result(x, 0 * SEGMENT, **keywords).segments()
+        found, whole = macro(segments), confidence_interval(x, bounds=(0, 1), **keywords)
+        assert_allclose((found["low"], found["high"]), whole, rtol=1e-12)
+        assert segments.macro().note == "The interval of MRR allows for values not seen."
 
 
 def test_weights_apply_inside_segments():
@@ -133,21 +138,21 @@ def test_segments_without_an_interval():
     )
     with pytest.raises(ValueError, match="A geometric mean of some queries"):
         geometric.segments()
-    equal = macro(result([0.5, 0.5, 1, 1], list("aabb")).segments())
+    equal = macro(result([0.5, 0.5, 1, 1], list("aabb"), "without bounds").segments())
     assert (equal["mean"], equal["low"], equal["high"], equal["df"]) == (0.75, None, None, None)
 
 
-def test_success_rates_have_pseudo_queries():
-    """Segments of 4 of 4 and 1 of 2 hits: add z^2 / 4 hits and as many misses to each."""
+def test_segments_allow_for_unseen_values():
+    """Segments of 4 of 4 and 1 of 2 hits, each with half a hit and half a miss: rates .9 and .5, of 5 and 3."""
     hits, segment = [1.0] * 4 + [1.0, 0.0], list("aaaabb")
     of_hits = Evaluation.from_values(range(6), {"hit@10": hits}, by={"part": segment})
-    found, a = macro(of_hits.segments()), scipy_stats.norm.isf(0.025) ** 2 / 4
-    rates, n = np.array([4 + a, 1 + a]) / [4 + 2 * a, 2 + 2 * a], np.array([4, 2]) + 2 * a
-    error = np.sqrt((rates * (1 - rates) / n).sum()) / 2
-    assert (found["mean"], found["df"]) == (0.75, None)
-    assert_allclose(found["standard error"], error, rtol=1e-12)
-    reach = scipy_stats.norm.isf(0.025) * error
-    assert_allclose((found["low"], found["high"]), np.clip(rates.mean() + [-reach, reach], 0, 1), rtol=1e-12)
+    found = macro(of_hits.segments())
+    a, b = (4 * 0.1**2 + 0.5 * (0.9**2 + 0.1**2)) / 5**2, (2 * 0.5**2 + 0.5 * (0.5**2 + 0.5**2)) / 3**2
+    error, df = np.sqrt(a + b) / 2, (a + b) ** 2 / (a**2 / 3 + b**2 / 1)
+    assert found["mean"] == 0.75
+    assert_allclose((found["standard error"], found["df"]), (error, df), rtol=1e-12)
+    reach = scipy_stats.t.isf(0.025, df) * error
+    assert_allclose((found["low"], found["high"]), np.clip(0.7 + np.array([-reach, reach]), 0, 1), rtol=1e-12)
     of_misses = Evaluation.from_values(range(6), {"hit@10": np.subtract(1.0, hits)}, by={"part": segment})
     row = macro(compare_systems({"old": of_misses, "new": of_hits}).segments())
     assert 0.05 < row["p"] < 1

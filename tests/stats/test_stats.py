@@ -132,6 +132,34 @@ def test_bootstrap_intervals(method):
     assert_allclose(confidence_interval(x, method=method, confidence_level=0.9, random_state=5), expected, **CLOSE)
 
 
+@pytest.mark.parametrize("units", [{}, {"weight": [1, 2, 1, 1, 3, 1, 1, 1]}, {"clusters": list("abcdefgh")}])
+def test_intervals_allow_for_unseen_values(units):
+    """Seven values of 1 and a 0.5: a query at 0 and at 1 more, of the size sum s^2 / sum s."""
+    x, s = np.array([1, 1, 1, 1, 1, 1, 1, 0.5]), np.array(units.get("weight", [1] * 8))
+    added = (s**2).sum() / s.sum()
+    mean = ((s * x).sum() + added) / (s.sum() + 2 * added)
+    squares = ((s * (x - mean)) ** 2).sum() + added**2 * (mean**2 + (1 - mean) ** 2)
+    low = mean - stats.t.isf(0.025, 7) * np.sqrt(squares) / (s.sum() + 2 * added)
+    assert_allclose(confidence_interval(x, bounds=(0, 1), **units), (low, 1), rtol=1e-12)
+    given = {"weight": units.get("weight"), "clusters": units.get("clusters")}
+    result = Evaluation.from_values(range(8), {"mrr": x, "clicks": x}, **given)
+    assert_allclose(result.confidence_interval()["mrr"], (low, 1), rtol=1e-12)
+    assert_allclose(result.confidence_interval()["clicks"], confidence_interval(x, **units), rtol=1e-12)
+    for method in ("auto", "t"):
+        equal = confidence_interval([0.25] * 8, method=method, **units)
+        assert np.isnan(equal).all()
+    # At a low level the interval still reaches the mean.
+    assert confidence_interval(x, bounds=(0, 1), confidence_level=0.5, **units)[1] >= np.average(x, weights=s)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "got"), [((0, 0.5), r"\(0, 0.5\) and the value 1"), ((1, 0), r"\(1, 0\)"), (1, "1"), (("a", 1), "'a'")]
+)
+def test_invalid_bounds(bounds, got):
+    with pytest.raises(ValueError, match=f"must be the lowest and highest value that a query can have.*Got .*{got}"):
+        confidence_interval([0.5, 1], bounds=bounds)
+
+
 def test_intervals_of_a_result():
     rng = np.random.default_rng(0)
     result = evaluate(rng.integers(0, 2, 200), rng.random(200), qid=np.arange(200) // 5, metrics=["mrr", "p@2"])
@@ -307,8 +335,7 @@ def test_a_single_resample():
 def test_rounding_differences_are_not_variance(method):
     x = [0.3, 0.1 + 0.2, 0.3, 0.3]
     assert x[0] != x[1]
-    low, high = confidence_interval(x, method=method, random_state=0)
-    assert low == high == pytest.approx(0.3)
+    assert np.isnan(confidence_interval(x, method=method, random_state=0)).all()
     assert compare(np.add(x, 1.0), [0.3] * 4, test="t").pvalue == 1 / 8  # a constant difference
 
 

@@ -136,15 +136,18 @@ def test_auto_is_wilson_for_binary_metrics():
     holes = np.append(x, np.nan)
     assert result(holes).confidence_interval() == result(x).confidence_interval()
     for keywords in ({"weight": 1.0 + np.arange(30)}, {"clusters": np.arange(30) // 2}):
-        expected = confidence_interval(x, **{name: dict(enumerate(v)) for name, v in keywords.items()})
-        assert result(x, **keywords).confidence_interval()["hit@10"] == confidence_interval(x, **keywords) == expected
+        by_id = {name: dict(enumerate(v)) for name, v in keywords.items()}
+        given = confidence_interval(x, bounds=(0, 1), **keywords)
+        assert result(x, **keywords).confidence_interval()["hit@10"] == given
+        assert confidence_interval(x, bounds=(0, 1), **by_id) == given
     assert result(x, "own").confidence_interval()["own"] == confidence_interval(x)
     assert result(x, "own", is_binary={"own": True}).confidence_interval()["own"] == confidence_interval(
         x, method="wilson"
     )
-    assert result(x, is_binary={"hit@10": False}).confidence_interval()["hit@10"] == confidence_interval(x)
+    of_values = result(x, is_binary={"hit@10": False}).confidence_interval()["hit@10"]
+    assert of_values == confidence_interval(x, bounds=(0, 1))
     tied = np.where(np.arange(30) == 3, 0.5, x)
-    assert result(tied).confidence_interval()["hit@10"] == confidence_interval(tied)
+    assert result(tied).confidence_interval()["hit@10"] == confidence_interval(tied, bounds=(0, 1))
     with pytest.raises(ValueError, match="is for values 0 and 1"):
         result(tied).confidence_interval(method="wilson")
 
