@@ -182,7 +182,14 @@ def compare_runs(options: argparse.Namespace) -> None:
         raise ValueError(" ".join(tested.nothing for tested in tests.values()))
     about = [tested.note_without_settled for tested in tests.values()]
     about += [tested.nothing for tested in tests.values()]
-    about.append(between_runs({metric: tested.run_means for metric, tested in tests.items()}))
+    about.append(
+        between_runs(
+            {
+                metric: {system: tested.run_means.get(system, ()) for system in tested.means}
+                for metric, tested in tests.items()
+            }
+        )
+    )
     about.append(judged_note({metric: tested.judged for metric, tested in tests.items()}))
     note = " ".join(filter(None, about))
     if is_for_paper:

@@ -18,6 +18,15 @@ from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._estimates.arguments import numbers
 from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster, refuse_weight
+from sklearn_rank._estimates.runs import (
+    ONE_RUN,
+    Between,
+    RunSpread,
+    between_runs_of,
+    refuse_runs,
+    run_spread,
+    spread_of_means,
+)
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.alignment import refuse_other_labels
@@ -63,6 +72,7 @@ class SystemValues:
     tells: NDArray[np.bool_] | None = None
     counts: QueryCounts | None = None
     run_means: Sequence[float] = ()
+    run_values: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,8 @@ class Aligned:
     its keywords, if known. `judged`: mean share of judged documents of each system, if known. `findings`: a system with
     far fewer judged documents, or the same object twice. `settled`: queries whose judgments fix the value for every
     system, if known; `counts` counts them. `nothing`: reason why no query can tell the systems apart, if known.
-    `run_means`: mean of each run of systems with several runs.
+    `run_means`: mean of each run of systems with several runs. `run_values`: their values, of shape (n_queries,
+    n_runs), if known.
     """
 
     values: list[Array]
@@ -93,6 +104,17 @@ class Aligned:
     counts: QueryCounts | None = None
     nothing: Nothing | None = None
     run_means: RunMeans = field(default_factory=dict)
+    run_values: Mapping[str, Array] = field(default_factory=dict)
+
+    def between(self, systems: Sequence[str], at: Any = slice(None), weight: Array | None = None) -> Between:
+        """Variance between runs of the mean of a system or the difference of two, on some queries."""
+
+        def spread_of(name: str) -> RunSpread | None:
+            if (runs := self.run_values.get(name)) is not None:
+                return run_spread(runs[at], some(self.cluster, at), some(self.weight, at) if weight is None else weight)
+            return spread_of_means(self.run_means[name]) if name in self.run_means else None
+
+        return between_runs_of([spread_of(name) for name in systems]) if self.run_means else ONE_RUN
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -159,6 +181,8 @@ def align(
     """
     results = joined_runs(results)
     read = read_values(results, metric, function_name)
+    refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
+    runs: dict[str, Array] = {}
     first, n_filled, cluster, qid, weights = read[0], 0, None, None, None
     settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
@@ -188,6 +212,14 @@ def align(
         elif settled_as is not None and counts is not None:
             counts = counts._replace(n_settled=None)
         n_filled, defined = same.n_filled, counted(same.table.sum(axis=0), weights)
+        for i, (name, one) in enumerate(zip(results, read, strict=True)):
+            if one.run_values is not None:
+                # Filled and replaced values are the same in each run.
+                of_runs = np.repeat(same.table[i][:, None], one.run_values.shape[1], axis=1)
+                of_runs[same.positions[i]] = one.run_values
+                if settled is not None and settled_as is not None and nothing is None:
+                    of_runs[settled] = settled_as
+                runs[name] = of_runs[defined]
         n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
         settled = some(settled, defined)
@@ -212,7 +244,7 @@ def align(
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, first.meaning,
         judged, findings, settled, counts, nothing,
-        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means},
+        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs,
     )  # fmt: skip
 
 
@@ -366,7 +398,7 @@ def _of_result(result: Evaluation, name: str, metric: str | None, function_name:
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
         result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric], result.judged.get(metric),
         lambda: result.judges_both, result.settled.get(metric), result.tells[metric], result.counts.get(metric),
-        result.run_means.get(metric, ()),
+        result.run_means.get(metric, ()), result.run_values.get(metric),
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def candidates_of(results: Mapping[str, Any], tests: PairedTest, alpha: float = 
         if not kept:
             kept.append(align(results, tests.metric, options, "compare_all"))
         values = dict(zip(results, kept[0].values, strict=True))
-        return sample_of_pair(values[a], values[b], options, kept[0])
+        return sample_of_pair(values[a], values[b], options, kept[0], kept[0].between((a, b)))
 
     def pvalue(a: str, b: str) -> float:
         if (row := rows.get(frozenset((a, b)))) is not None:

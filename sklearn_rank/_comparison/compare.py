@@ -16,6 +16,7 @@ from sklearn_rank._estimates.arguments import check_arguments
 from sklearn_rank._estimates.corrections import adjusted
 from sklearn_rank._estimates.intervals import difference_interval
 from sklearn_rank._estimates.proportions import Interval
+from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import Paired, Unpaired, exact_mean, is_skewed
 from sklearn_rank._estimates.significance import TESTS, ComparisonOptions, run_test
 from sklearn_rank._evaluation.weights import WeightLike
@@ -53,7 +54,8 @@ def compare(
         Name of the metric in `evaluate`. None: the only metric of the results.
     test : str, default="t"
         Tests for the same queries: ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
-        ``"bootstrap"``. Tests for different queries: ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
+        ``"bootstrap"``. Tests for different queries: ``"welch"``, ``"mannwhitney"``, ``"permutation"``. If a system has
+        several runs, only ``"t"``, whose standard error allows for other runs.
     clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
         Cluster of each query, such as its user; a dict or Series if the queries have ids. None: the clusters of the
         results, see ``evaluate(..., clusters=)``. With G clusters, ``"t"`` uses the standard error that
@@ -90,8 +92,9 @@ def compare(
     ------
     ValueError
         If a query is missing, or fewer than two queries are left; if means are pooled or geometric; if the results have
-        different keywords of the metric, labels, clusters or weights; if a keyword is invalid; or if no query can tell
-        the systems apart, because no document is relevant or neither system found one.
+        different keywords of the metric, labels, clusters or weights; if a system has several runs and the test is not
+        "t"; if a keyword is invalid; or if no query can tell the systems apart, because no document is relevant or
+        neither system found one.
     TypeError
         If one system has query ids and the other does not.
 
@@ -146,7 +149,7 @@ def paired_test(
 ) -> PairedTest:  # fmt: skip
     """Test pairs of the aligned systems."""
     values = dict(zip(systems, aligned.values, strict=True))
-    samples = [sample_of_pair(values[a], values[b], options, aligned) for a, b in pairs]
+    samples = [sample_of_pair(values[a], values[b], options, aligned, aligned.between((a, b))) for a, b in pairs]
     means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
     rows = [
         row_of(a, b, sample, options, aligned, means=(means[a], means[b]) if isinstance(sample, Paired) else None)
@@ -175,9 +178,11 @@ def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, An
     }  # fmt: skip
 
 
-def sample_of_pair(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> Paired | Unpaired:
+def sample_of_pair(
+    a: Array, b: Array, options: ComparisonOptions, aligned: Aligned, between: Between
+) -> Paired | Unpaired:
     """Values of two systems in the form that the test needs."""
-    return Paired(a, b, aligned.cluster, aligned.weight) if TESTS[options.test].paired else Unpaired(a, b)
+    return Paired(a, b, aligned.cluster, aligned.weight, between) if TESTS[options.test].paired else Unpaired(a, b)
 
 
 def row_of(

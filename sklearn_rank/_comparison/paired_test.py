@@ -474,7 +474,12 @@ class PairedTest(TableReport):
         notes += [self.nothing] * bool(self.nothing)
         name = self.metric or ""
         judged = judged_note({name: self.judged})
-        return notes + [*filter(None, [self.note_without_settled, judged, between_runs({name: self.run_means})])]
+        return notes + [*filter(None, [self.note_without_settled, judged, self._note_on_runs])]
+
+    @property
+    def _note_on_runs(self) -> str:
+        """Sentence on the spread between runs of the systems."""
+        return between_runs({self.metric or "": {system: self.run_means.get(system, ()) for system in self.means}})
 
     @property
     def note_without_settled(self) -> str:

@@ -20,6 +20,7 @@ from sklearn_rank._utils.typing import Index
 if TYPE_CHECKING:
     from sklearn_rank._comparison.align import Aligned
     from sklearn_rank._comparison.paired_test import PairedTest, PairRow
+    from sklearn_rank._estimates.runs import Between
     from sklearn_rank._estimates.samples import Paired, Unpaired
     from sklearn_rank._estimates.significance import ComparisonOptions
 
@@ -64,11 +65,14 @@ def compare_segments(
     of_all = np.array([result.per_query[metric] for result in results.values()])
     segment = parts.segment[counted(of_all.sum(axis=0), results[baseline].weight)]
     values = dict(zip(results, aligned.values, strict=True))
-    of_pairs = {(a, b): Paired(values[a], values[b], aligned.cluster, aligned.weight) for a, b in pairs}
+    of_pairs = {
+        (a, b): Paired(values[a], values[b], aligned.cluster, aligned.weight, aligned.between((a, b))) for a, b in pairs
+    }
 
     cut = [*parts._replace(segment=segment).rows()]
     found = [
-        _row(pair, named, _some(of_pairs[pair], at), options, aligned) for pair, (named, at) in product(pairs, cut)
+        _row(pair, named, _some(of_pairs[pair], at, aligned.between(pair, at)), options, aligned)
+        for pair, (named, at) in product(pairs, cut)
     ]
     rows, samples = zip(*found, strict=True)
     p = adjusted([row.pvalue for row in rows], correction)
@@ -89,12 +93,12 @@ def compare_segments(
     )  # fmt: skip
 
 
-def _some(pair: Paired, at: Index) -> Paired:
-    """Select queries of a pair."""
+def _some(pair: Paired, at: Index, between: Between) -> Paired:
+    """Select queries of a pair, with their variance between runs."""
     from sklearn_rank._estimates.samples import scaled, some
 
     weight = scaled(some(pair.weight, at))
-    return replace(pair, a=pair.a[at], b=pair.b[at], cluster=some(pair.cluster, at), weight=weight)
+    return replace(pair, a=pair.a[at], b=pair.b[at], cluster=some(pair.cluster, at), weight=weight, between=between)
 
 
 def _row(
@@ -120,7 +124,7 @@ def _macro(
     """Table of the means over segments."""
     from sklearn_rank._estimates.corrections import adjusted
 
-    rows = [(name, *_macro_row(one, segment, options, aligned)) for (name, _), one in of_pairs.items()]
+    rows = [(pair[0], *_macro_row(pair, one, segment, options, aligned)) for pair, one in of_pairs.items()]
     corrected = adjusted([math.nan if row[-1] is None else row[-1] for row in rows], correction)
     note = f"Means over {rows[0][1]} segments, {rows[0][2]} queries; differences from {baseline}."
     if any(not math.isnan(p) and p > row[-1] for p, row in zip(corrected, rows, strict=True)):
@@ -133,12 +137,15 @@ def _macro(
     )
 
 
-def _macro_row(pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned) -> Iterable[Any]:
+def _macro_row(
+    systems: tuple[str, str], pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned
+) -> Iterable[Any]:
     """Values of a row of means over segments, up to the p-value."""
     from sklearn_rank._estimates.proportions import are_rates
-    from sklearn_rank._estimates.segments import WON_AND_LOST, macro_difference, macro_mean, macro_pvalue
+    from sklearn_rank._estimates.segments import WON_AND_LOST, macro_difference, macro_mean, macro_pvalue, macro_share
 
     pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
-    n_segments, n, difference, *rest = macro_difference(pair, segment, pseudo, most, options.confidence_level)
+    between = aligned.between(systems, weight=macro_share(segment, pair.weight))
+    n_segments, n, difference, *rest = macro_difference(pair, segment, pseudo, most, options.confidence_level, between)
     means = (macro_mean(x, segment, pair.cluster, pair.weight).mean for x in (pair.a, pair.b))
-    return (n_segments, n, *means, difference, *rest, macro_pvalue(pair, segment, options, pseudo))
+    return (n_segments, n, *means, difference, *rest, macro_pvalue(pair, segment, options, pseudo, between))

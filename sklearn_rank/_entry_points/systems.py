@@ -18,6 +18,7 @@ from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._entry_points.several_runs import Runs, run_by_run, runs_by_name
 from sklearn_rank._estimates.clusters import check_clusters
+from sklearn_rank._estimates.runs import refuse_runs
 from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
@@ -174,6 +175,7 @@ def compare_systems(
         look(SYSTEMS, on_misuse, models=(run_by_run(data),))
         data = {name: Evaluation.of_runs(runs) if isinstance(runs, Runs) else runs for name, runs in data.items()}
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
+        refuse_runs("compare_systems", test, [name for name, result in data.items() if result.run_means])
         aligned = align_results(data, "compare_systems")
         _look(aligned)
         return Comparison(results=aligned, **plan)
@@ -182,6 +184,7 @@ def compare_systems(
     n_runs = {name: len(runs) if isinstance(runs, Runs) else 1 for name, runs in systems.items()}
     look(SYSTEMS, on_misuse, models=(scores,))
     check_clusters("compare_systems", test, clusters)
+    refuse_runs("compare_systems", test, [name for name, n in n_runs.items() if n > 1])
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
         return _compared(results, by_row, n_runs, plan)

@@ -20,6 +20,7 @@ from sklearn_rank._estimates.proportions import (
     with_pseudo_pairs,
 )
 from sklearn_rank._estimates.resampling import batch_size
+from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import (
     Paired,
     Sample,
@@ -78,6 +79,11 @@ class MeanEstimate(NamedTuple):
     df: float
     note: str = ""
 
+    def widened(self, between: Between) -> MeanEstimate:
+        """The estimate with the variance between runs."""
+        error, df = between.widened(self.standard_error, self.df)
+        return self._replace(standard_error=error, df=df)
+
 
 class MeanInterval(NamedTuple):
     """Interval of a mean, and its note: `NOT_SEEN`, `SKEWED` or none."""
@@ -88,18 +94,19 @@ class MeanInterval(NamedTuple):
 
 def mean_interval(
     x: Array, cluster: Index | None, weight: Array | None, bounds: Interval, confidence_level: float, *,
-    is_binary: bool = False,
+    is_binary: bool = False, between: Between = ONE_RUN, method: str = "auto",
 ) -> MeanInterval:  # fmt: skip
     """The interval of a mean, by the one rule for all functions: Wilson's of success rates, otherwise Student's t.
 
-    Values that are skewed for their number, or all equal, get a query at each bound.
+    Values that are skewed for their number, or all equal, get a query at each bound, unless `method` is "t".
     """
     if len(x) < 2 or (sample := sample_of(x, cluster, weight)).n < 2:
         return MeanInterval((math.nan, math.nan))
-    if is_binary and cluster is None and weight is None and are_successes(x):
+    if method == "auto" and is_binary and cluster is None and weight is None and are_successes(x):
         return MeanInterval(wilson(x, normal_quantile(confidence_level)))
     mean = exact_mean(x, weight)
-    return interval_of(estimate_of_mean(mean, sample, bounds), mean, bounds, confidence_level)
+    estimate = estimate_of_mean(mean, sample, (-math.inf, math.inf) if method == "t" else bounds)
+    return interval_of(estimate.widened(between), mean, bounds, confidence_level)
 
 
 def estimate_of_mean(mean: float, sample: Sample, bounds: Interval) -> MeanEstimate:

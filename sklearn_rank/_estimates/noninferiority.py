@@ -16,6 +16,7 @@ import numpy as np
 from scipy import optimize, special
 
 from sklearn_rank._estimates.power import MOST_QUERIES
+from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import RatioOfSums, Sample, ratio
 
 N_LOST = 1.5
@@ -107,6 +108,7 @@ class WithLosses:
     sums: UnitSums
     largest_loss: float
     alpha: float
+    between: Between = ONE_RUN
 
     @property
     def n_lost(self) -> float:
@@ -120,7 +122,16 @@ class WithLosses:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean gain of the extended sample."""
+        """Standard error of the mean gain of the extended sample, with the variance between runs."""
+        return self.between.widened(self._error, self.sums.n)[0]
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the standard error."""
+        return self.between.widened(self._error, self.sums.n)[1]
+
+    @property
+    def _error(self) -> float:
         sums, mean = self.sums, self.mean
         squares = sums.total_squares - 2 * mean * sums.products + mean**2 * sums.size_squares
         squares += self.n_lost * (self._lost_size * (self.largest_loss + mean)) ** 2
@@ -140,13 +151,14 @@ class WithLosses:
 
     def decides(self, margin: float) -> bool:
         """Whether the mean gain is above -margin at the level `alpha`."""
-        return self.t(margin) > t_quantile(self.alpha, self.sums.n)
+        return self.t(margin) > t_quantile(self.alpha, self.df)
 
     def pvalue(self, margin: float) -> float:
         """P-value of the hypothesis that the mean gain is -margin or less: the level at which the bound is -margin."""
 
         def tail(alpha: float) -> float:
-            return float(special.stdtr(self.sums.n, -replace(self, alpha=alpha).t(margin)))
+            test = replace(self, alpha=alpha)
+            return float(special.stdtr(test.df, -test.t(margin)))
 
         # The number of added queries falls in alpha, down to LEAST_LOST, so the tail does, too.
         most = tail(0.5)
@@ -162,7 +174,7 @@ class WithLosses:
 
     def low(self) -> float:
         """Lower bound of the mean gain, of level 1 - alpha: a margin above its negative has p-value < alpha."""
-        return self.mean - t_quantile(self.alpha, self.sums.n) * self.standard_error
+        return self.mean - t_quantile(self.alpha, self.df) * self.standard_error
 
 
 def t_quantile(alpha: float, df: float) -> float:
@@ -188,6 +200,7 @@ class Aim:
     margin: float
     largest_loss: float
     alpha: float
+    between: Between = ONE_RUN
 
     @property
     def mirrored(self) -> Aim:
@@ -197,16 +210,16 @@ class Aim:
     @property
     def n_least(self) -> int:
         """Smallest number of queries with which the test decides if no query differs."""
-        same = replace(self, sums=self.sums.without_difference)
+        same = replace(self, sums=self.sums.without_difference, between=ONE_RUN)
         return smallest(lambda n: same._decides(same._of(n)))
 
     def power(self, n: int) -> float:
         """Probability that the test decides with n queries, if their differences are like these.
 
-        The mean gain of n queries is normal around this one.
+        The mean gain of n queries is normal around this one; the number of runs stays.
         """
         sums = self._of(n)
-        sd = math.sqrt(sums.squared_deviations) / sums.size
+        sd = math.hypot(math.sqrt(sums.squared_deviations) / sums.size, math.sqrt(self.between.variance))
         if sd == 0:
             return float(self._decides(sums))
         highest = max(self.largest_loss, sums.mean)
@@ -214,7 +227,8 @@ class Aim:
             return 0.0
 
         def beyond(mean: float) -> float:
-            return self._with_losses(sums.with_mean(mean)).t(self.margin) - critical
+            lost = self._with_losses(sums.with_mean(mean))
+            return lost.t(self.margin) - (t_quantile(self.alpha, lost.df) if self.between.variance else critical)
 
         critical = t_quantile(self.alpha, sums.n)
         needed = optimize.brentq(beyond, -self.margin, highest, xtol=1e-9 * self.largest_loss)
@@ -227,7 +241,7 @@ class Aim:
         return self._with_losses(sums).decides(self.margin)
 
     def _with_losses(self, sums: UnitSums) -> WithLosses:
-        return WithLosses(sums, self.largest_loss, self.alpha)
+        return WithLosses(sums, self.largest_loss, self.alpha, self.between)
 
 
 def n_for_all(aims: Sequence[Aim], chance: float) -> float:

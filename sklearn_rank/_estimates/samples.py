@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._utils.typing import Array, Index
 
 QueryNumbers = TypeVar("QueryNumbers", bound=NDArray[Any])
@@ -231,6 +232,7 @@ class Paired:
     b: Array
     cluster: Index | None = None
     weight: Array | None = None
+    between: Between = ONE_RUN
 
     @cached_property
     def values(self) -> Array:
@@ -275,12 +277,12 @@ class Paired:
     @property
     def df(self) -> float:
         """Degrees of freedom of the t statistic."""
-        return self.sample.df
+        return self.between.widened(self.sample.standard_error, self.sample.df)[1]
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean difference."""
-        return self.sample.standard_error
+        """Standard error of the mean difference, for other queries and other runs."""
+        return self.between.widened(self.sample.standard_error, self.sample.df)[0]
 
     @property
     def identical(self) -> bool:

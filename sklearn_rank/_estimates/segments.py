@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, MeanEstimate, interval_of, t_interval
+from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import (
     Paired,
     Sample,
@@ -155,26 +156,33 @@ WON_AND_LOST = PseudoQueries((1.0, -1.0), 2.0)
 
 def macro_row(
     x: Array, segment: Index, cluster: Index | None, weight: Array | None, bounds: tuple[float, float],
-    confidence_level: float,
+    confidence_level: float, between: Between,
 ) -> tuple[tuple[Any, ...], str]:  # fmt: skip
     """Number of segments and queries, the mean over segments, its interval, error and df; note of the interval."""
     if len(x) == 0:
         return (0, 0, *[None] * 5), ""
     parts = _parts(segment)
     mean, estimate = exact_mean(_means(x, parts, weight)), macro_estimate(x, segment, cluster, weight, bounds)
+    estimate = estimate.widened(between)
     ends, note = interval_of(estimate, mean, bounds, confidence_level)
     return (len(parts), len(x), mean, *_numbers(estimate, ends)), note
 
 
+def macro_share(segment: Index, weight: Array | None) -> Array:
+    """Weight of each query in the mean over segments, up to a factor."""
+    share = np.ones(len(segment)) if weight is None else weight
+    return share / np.bincount(segment, share)[segment] if len(segment) else share
+
+
 def macro_difference(
-    pair: Paired, segment: Index, pseudo: PseudoQueries | None, most: float, confidence_level: float
+    pair: Paired, segment: Index, pseudo: PseudoQueries | None, most: float, confidence_level: float, between: Between
 ) -> tuple[Any, ...]:
     """The numbers of `macro_row` for a difference, whose interval ends at `most`; without spread it has none.
 
     `pseudo`: queries that the interval of success rates adds.
     """
     found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
-    estimate = MeanEstimate(*found[:3])
+    estimate = MeanEstimate(*found[:3]).widened(between)
     if pseudo is not None:
         estimate = MeanEstimate(*pseudo.mean_and_error(pair.values, segment), math.inf)
     low, high = t_interval(*estimate[:3], confidence_level, "two-sided")
@@ -190,7 +198,7 @@ def _numbers(estimate: MeanEstimate, ends: tuple[float, float]) -> tuple[float |
 
 
 def macro_pvalue(
-    pair: Paired, segment: Index, options: ComparisonOptions, pseudo: PseudoQueries | None
+    pair: Paired, segment: Index, options: ComparisonOptions, pseudo: PseudoQueries | None, between: Between
 ) -> float | None:
     """P-value of a difference of means over segments; None for tests that do not compare means."""
     if options.test not in ("t", "randomization"):
@@ -202,12 +210,11 @@ def macro_pvalue(
         return t_pvalue(mean / error, math.inf, options.alternative)
     found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
     # Without spread, t is infinite, so the test uses the signs.
-    if options.test == "t" and found.standard_error != 0:
-        t = ratio(found.mean, found.standard_error)
-        return None if math.isnan(t) else t_pvalue(t, found.df, options.alternative)
-    share = np.ones(len(segment)) if pair.weight is None else pair.weight
-    share = share / np.bincount(segment, share)[segment]
-    return randomization(replace(pair, weight=scaled(share)), options).pvalue
+    error, df = between.widened(found.standard_error, found.df)
+    if options.test == "t" and error != 0:
+        t = ratio(found.mean, error)
+        return None if math.isnan(t) else t_pvalue(t, df, options.alternative)
+    return randomization(replace(pair, weight=scaled(macro_share(segment, pair.weight))), options).pvalue
 
 
 def _sample(x: Array, rows: Index, cluster: Index | None, weight: Array | None) -> Sample:

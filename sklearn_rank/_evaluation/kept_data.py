@@ -100,6 +100,7 @@ class RankedData(ReadOnlyArrays):
     known_settled: Settled | None = None
     known_remarks: tuple[str, ...] = ()
     run_means: ClassVar[RunMeans] = {}
+    run_values: ClassVar[Mapping[str, Array]] = {}
 
     def __post_init__(self) -> None:
         """Remember scores, and labels unless they are bytes of our own."""
@@ -299,6 +300,8 @@ class DataCounts(ReadOnlyArrays):
         Number of documents at which lists are cut.
     run_means : dict of str to tuple of float
         Mean of each run by metric, where these are several runs of one system.
+    run_values : dict of str to ndarray of shape (n_queries, n_runs)
+        Values of each run by metric; empty if an earlier version saved the result.
     """
 
     known_documents: Index | None = None
@@ -310,6 +313,7 @@ class DataCounts(ReadOnlyArrays):
     known_remarks: tuple[str, ...] = ()
     cut_at: int | None = None
     run_means: RunMeans = field(default_factory=dict)
+    run_values: Mapping[str, Array] = field(default_factory=dict)
     ranked: ClassVar[None] = None
     keeps_documents: ClassVar[bool] = False
 
@@ -349,7 +353,20 @@ def counts_of_rows(result: Any, rows: Any, metrics: Collection[str]) -> DataCoun
     documents, sums = result._kept_data.known_documents, result.label_fingerprints
     judged, settled = ({n: of[n][rows] for n in metrics if n in of} for of in (result.judged, result.settled))
     documents, sums = (None if x is None else x[rows] for x in (documents, sums))
-    return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled)
+    runs = runs_of_rows(result, rows, metrics)
+    return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled, **runs)
+
+
+def runs_of_rows(result: Any, rows: Any, metrics: Iterable[str]) -> dict[str, Any]:
+    """Values and means of each run for some of the queries of an evaluation, if the values are known."""
+    weight = np.ones(len(result.qid)) if result.weight is None else result.weight
+    values = {name: result.run_values[name][rows] for name in metrics if name in result.run_values}
+    means = {}
+    for name, of_runs in values.items():
+        kept = ~np.isnan(of_runs).any(axis=1) & (weight[rows] > 0)
+        if kept.any() and result.average[name] == "macro":
+            means[name] = tuple(np.average(of_runs[kept], axis=0, weights=weight[rows][kept]).tolist())
+    return {"run_values": values, "run_means": means}
 
 
 def settled_by_values(specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, NDArray[np.bool_]]:

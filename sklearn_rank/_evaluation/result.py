@@ -24,7 +24,7 @@ from sklearn_rank._evaluation.given_values import (
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import bounds_of_values, interval_cells, note_of_intervals
-from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows
+from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows, runs_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
@@ -56,6 +56,7 @@ from sklearn_rank._utils.typing import Array, Index, RandomState
 
 if TYPE_CHECKING:
     from sklearn_rank._estimates.intervals import MeanInterval
+    from sklearn_rank._estimates.runs import Between
     from sklearn_rank._estimates.segments import Heterogeneity
 
 
@@ -364,8 +365,14 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             "random_state": random_state,
         }  # fmt: skip
         check_arguments("confidence_interval", **options)
-        if method == "auto":
-            return ByName((name, found.ends) for name, found in self._mean_intervals(confidence_level).items())
+        if method in ("auto", "t"):
+            found = self._mean_intervals(confidence_level, method)
+            return ByName((name, one.ends) for name, one in found.items())
+        if self.run_means:
+            raise ValueError(
+                "Only method='auto' and 't' of confidence_interval know the variance between several runs of a system. "
+                f"Got method={echo(method)}: for these runs only, use stats.confidence_interval of per_query."
+            )
         return ByName(
             (
                 name,
@@ -386,7 +393,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         for name, values in self.per_query.items():
             yield name, values if self.average[name] == "macro" else np.full_like(values, np.nan)
 
-    def _mean_intervals(self, confidence_level: float) -> dict[str, MeanInterval]:
+    def _mean_intervals(self, confidence_level: float, method: str = "auto") -> dict[str, MeanInterval]:
         """Interval of the mean of each metric, and its note."""
         from sklearn_rank._estimates.arguments import check_arguments  # loads scipy.stats
         from sklearn_rank._estimates.intervals import counted_values, mean_interval
@@ -394,10 +401,23 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         check_arguments("confidence_interval", confidence_level=confidence_level)
         found = {}
         for name, values in self._averaged():
-            sample = counted_values(values, self._cluster, self.weight)
-            bounds = bounds_of_values(name, self.meaning[name], values)
-            found[name] = mean_interval(*sample, bounds, confidence_level, is_binary=self.is_binary[name])
+            x, cluster, weight = counted_values(values, self._cluster, self.weight)
+            found[name] = mean_interval(
+                x, cluster, weight, bounds_of_values(name, self.meaning[name], values), confidence_level,
+                is_binary=self.is_binary[name], between=self._between_runs(name, cluster, weight), method=method,
+            )  # fmt: skip
         return found
+
+    def _between_runs(self, metric: str, cluster: Any, weight: Array | None) -> Between:
+        """Variance between runs of a mean, given clusters and weights of the queries in it."""
+        from sklearn_rank._estimates.runs import ONE_RUN, between_runs_of, run_spread, spread_of_means
+        from sklearn_rank._estimates.samples import counted  # loads scipy.stats
+
+        if metric in self.run_values:
+            runs = self.run_values[metric][counted(self.per_query[metric], self.weight)]
+            return between_runs_of([run_spread(runs, cluster, weight)]) if len(runs) > 1 else ONE_RUN
+        means = self.run_means.get(metric, ())
+        return between_runs_of([spread_of_means(means)]) if means else ONE_RUN
 
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
         """Return the result of some of the queries, in the order of this result.
@@ -443,7 +463,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             clusters=clusters,
             attributes={name: values[rows] for name, values in self.attributes.items()},
             _metric_values={name: self._metric_values[name].take(rows, name, weight) for name in metrics},
-            _kept_data=DataCounts(),
+            _kept_data=DataCounts(**runs_of_rows(self, rows, metrics)),
             _kept_references=kept,
         )
 
@@ -771,12 +791,14 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
     ) -> tuple[Heterogeneity, tuple[Any, ...], str]:
         """Test whether the means of a metric differ between segments; also the mean over segments, and its note."""
         from sklearn_rank._estimates.samples import counted, scaled, some  # loads scipy.stats
-        from sklearn_rank._estimates.segments import equal_means, macro_row
+        from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share
 
         values, cluster, weight = self.per_query[metric], self._cluster, self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")
         sample = values[kept], segment[kept], some(cluster, kept), scaled(some(weight, kept))
-        row, note = macro_row(*sample, bounds_of_values(metric, self.meaning[metric], sample[0]), confidence_level)
+        between = self._between_runs(metric, sample[2], macro_share(sample[1], sample[3]))
+        bounds = bounds_of_values(metric, self.meaning[metric], sample[0])
+        row, note = macro_row(*sample, bounds, confidence_level, between)
         return equal_means(*sample), row, note
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:

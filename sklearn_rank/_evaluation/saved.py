@@ -45,6 +45,8 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         "clusters": result.clusters,
         **{f"attribute{i}": values for i, values in enumerate(result.attributes.values())},
     }
+    if result.run_values:
+        more["run_values"] = np.stack([result.run_values[name] for name in result._metric_values])
     arrays = {"qid": result.qid, **_stacked(result._metric_values), **{n: x for n, x in more.items() if x is not None}}
     if result.judged.keys() >= result._metric_values.keys():
         judged = np.stack([result.judged[name] for name in result._metric_values])
@@ -97,6 +99,9 @@ def with_saved_counts(result: E, words: Mapping[str, Any], arrays: Arrays) -> E:
         known |= {"known_judged": dict(zip(names, judged, strict=True)), "judges_both": words["judges_both"]}
     if "settled" in words:
         known["known_settled"] = dict(zip(words["settled"], arrays["settled"], strict=True))
+    if "run_values" in arrays:
+        names = [metric["name"] for metric in words["metrics"]]
+        known["run_values"] = dict(zip(names, arrays["run_values"], strict=True))
     return with_counts(
         result, ranking_fingerprints=arrays.get("ranking_fingerprints"),
         known_remarks=tuple(map(str, words.get("remarks", []))), cut_at=words.get("cut_at"),

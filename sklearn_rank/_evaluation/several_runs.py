@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, with_counts
 from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array
 
 E = TypeVar("E", bound="OfRuns")
 
@@ -25,13 +26,21 @@ class OfRuns:
         """Mean of each run by metric, if the result is the mean of several runs of a system; otherwise empty."""
         return self._kept_data.run_means
 
+    @property
+    def run_values(self) -> Mapping[str, Array]:
+        """Values of each run by metric, of shape (n_queries, n_runs), if the result is the mean of several runs.
+
+        Empty for other results, and for results that a version before saved.
+        """
+        return self._kept_data.run_values
+
     @classmethod
     def of_runs(cls, runs: Sequence[Self]) -> Self:
         """Combine several runs of a system, such as runs with different seeds, into one result.
 
-        The value of a query is its mean over the runs, so intervals and tests are over queries. `run_means` holds the
-        mean of each run, and a printed result shows their standard deviation. You can also pass a list of runs in a
-        dict of results: ``compare_systems({"A": [run1, run2], "B": run3})``.
+        The value of a query is its mean over the runs. Intervals, t tests and gates allow for other queries and for
+        other runs. `run_means` holds the mean of each run, and a printed result shows their standard deviation. You can
+        also pass a list of runs in a dict of results: ``compare_systems({"A": [run1, run2], "B": run3})``.
 
         Parameters
         ----------
@@ -42,7 +51,7 @@ class OfRuns:
         -------
         Evaluation
             Result without the documents, so it supports everything except ties and explanations of queries. A pooled or
-            geometric mean is the mean of the means of the runs.
+            geometric mean is the mean of the means of the runs. `run_values` holds the values of each run.
 
         Raises
         ------
@@ -50,6 +59,14 @@ class OfRuns:
             If metrics, their keywords, queries, labels or weights differ, or a result is a mean of several runs itself.
         TypeError
             If `runs` is not a sequence of results.
+
+        Notes
+        -----
+        Let s2 be the variance of the means of k runs on n queries, and e2 the residual variance of runs by queries.
+        The squared standard error of the mean is that of the averages over queries, v, plus
+        b = max(0, s2 - e2 / n) / k. Its degrees of freedom are Satterthwaite's, V^2 / (v^2 / (n - 1) + (s2 / k)^2 /
+        (k - 1)) with V = v + b. For a difference of two systems, b is the sum over both. If one of them has a single
+        run, b of the other is (k + 1) times as large: the variance between runs is assumed to be equal.
 
         Examples
         --------
@@ -61,7 +78,7 @@ class OfRuns:
         ... ]
         >>> Evaluation.of_runs(runs)
         Evaluation of 2 queries
-        Between runs: sd 0.18 (2 runs).
+        Between runs: sd 0.18 (2 runs), allowed for. Two runs estimate a variance badly.
         metric     mean   undefined
         MRR      0.8750           0
         ties averaged; queries without relevant documents count as 0
@@ -84,7 +101,8 @@ class OfRuns:
         aligned = [*align_results(named, "of_runs").values()]
         result: Any = mean_result(aligned)
         means = {metric: tuple(run.mean(metric) for run in aligned) for metric in aligned[0].meaning}
-        changed: Self = with_counts(result, run_means=means)
+        values = {metric: np.stack([run.per_query[metric] for run in aligned], axis=1) for metric in aligned[0].meaning}
+        changed: Self = with_counts(result, run_means=means, run_values=values)
         return changed
 
 
@@ -136,6 +154,12 @@ def one_by_system(flat: Mapping[str, E], n_runs: Mapping[str, int]) -> dict[str,
 def note_on_runs(results: Mapping[str, Any]) -> list[str]:
     """How far the runs of systems lie apart, by metric, in a sentence, if there are several."""
     first = next(iter(results.values()))
-    return [*filter(None, [between_runs({
-        metric: {name: result.run_means.get(metric, ()) for name, result in results.items()} for metric in first.meaning
-    })])]  # fmt: skip
+    sentence = between_runs(
+        {
+            metric: {name: result.run_means.get(metric, ()) for name, result in results.items()}
+            for metric in first.meaning
+        },
+        allowed="macro" in first.average.values(),
+        has_values=all(result.run_values or not result.run_means for result in results.values()),
+    )
+    return [sentence] if sentence else []

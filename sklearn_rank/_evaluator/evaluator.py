@@ -303,6 +303,7 @@ class RankingEvaluator:
         """
         from sklearn_rank._comparison.compare_all import check_plan
         from sklearn_rank._estimates.clusters import check_clusters  # loads scipy.stats
+        from sklearn_rank._estimates.runs import refuse_runs
 
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare needs a mapping from names to estimators, at least one. Got {echo(estimators)}.")
@@ -319,6 +320,7 @@ class RankingEvaluator:
         look(COMPARE, self.on_misuse, models=(estimators,))
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
+        refuse_runs("compare", self.test, [name for name, n in n_runs.items() if n > 1])
         data = self._data(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
         if data.n_repeats is None:
             raise ValueError(

@@ -355,6 +355,11 @@ def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tup
     for means in part({"run_means": {}} | dict(words), "run_means", dict).values():
         if not (isinstance(means, list) and all(isinstance(mean, (int, float)) for mean in means)):
             raise ValueError("means of runs must be numbers")
+    if "run_values" in arrays:
+        k = max(map(len, words["run_means"].values()), default=0) if words.get("run_means") else 0
+        if k < 2:
+            raise ValueError("values of runs must have means of two runs or more")
+        shapes["run_values"] = (len(metrics), n_queries, k), "f"
     if "ranking_fingerprints" in arrays:
         shapes["ranking_fingerprints"] = (n_queries,), "u"
     if words.get("attributes"):

@@ -285,7 +285,7 @@ def _intervals(
         name: mean_interval(
             values, aligned.cluster, aligned.weight,
             bounds_of_values(aligned.metric or "", aligned.meaning or "", values), plan.confidence_level,
-            is_binary=aligned.is_binary,
+            is_binary=aligned.is_binary, between=aligned.between([name]),
         ).ends
         for name, values in zip(results, aligned.values, strict=True)
     }  # fmt: skip

@@ -27,6 +27,7 @@ from sklearn_rank._estimates.noninferiority import (
     smallest_margin,
     t_quantile,
 )
+from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import (
     EQUAL_WITHIN,
     Paired,
@@ -77,7 +78,8 @@ class PairedQueries:
 
     `span`: highest less lowest value of the metric; None if it is unbounded or unknown. `counts`: counts of all
     queries, if known. `nothing`: reason why no query can tell the systems apart. `run_means`: mean of each run of
-    systems with several runs. `knows_settled`: whether it is known which queries no ranking changes.
+    systems with several runs. `knows_settled`: whether it is known which queries no ranking changes. `between`:
+    variance between runs.
     """
 
     qid: NDArray[Any]
@@ -95,6 +97,7 @@ class PairedQueries:
     nothing: str
     run_means: RunMeans
     knows_settled: bool
+    between: Between
 
     @cached_property
     def gain(self) -> Array:
@@ -166,11 +169,11 @@ def margin_test(
 
     Without a margin, test only for a loss, against 0.
     """
-    mean, standard_error, df = pair.mean_gain, pair.sample.standard_error, pair.sample.df
+    mean, (standard_error, df) = pair.mean_gain, pair.between.widened(pair.sample.standard_error, pair.sample.df)
     level = alpha / n_metrics
-    lowest = WithLosses(pair.sums, largest_loss, alpha)
+    lowest = WithLosses(pair.sums, largest_loss, alpha, pair.between)
     # The other side adds queries that win the largest difference seen, or the largest loss if all differences are 0.
-    highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss, level)
+    highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss, level, pair.between)
     loses = t_pvalue(ratio(above_margin(pair, margin or 0.0), standard_error), df, "less")
     is_worse = max(loses, highest.pvalue(-(margin or 0.0)))
     pvalue = is_worse if margin is None else lowest.pvalue(margin)
@@ -318,6 +321,8 @@ class GateResult(TableReport, HasPage):
     def _needs(self) -> str:
         """Number of queries that would decide, and the margin that these queries cannot show."""
         needed, said = self.n_needed, "no number of queries would decide if differences stay like these."
+        if needed is None and any(pair.between.variance for pair in self._pairs.values()):
+            said = "more runs, not more queries, would decide if differences stay like these."
         if needed is not None:
             word = "worse" if self._behind else "no worse"
             said = (
@@ -406,7 +411,14 @@ class GateResult(TableReport, HasPage):
     def _aims(self) -> dict[str, Aim]:
         """Test of each metric for no worse."""
         return {
-            name: Aim(self._pairs[name].sums, len(self._pairs[name].qid), margin, self.largest_loss[name], self.alpha)
+            name: Aim(
+                self._pairs[name].sums,
+                len(self._pairs[name].qid),
+                margin,
+                self.largest_loss[name],
+                self.alpha,
+                self._pairs[name].between,
+            )
             for name, margin in (self.margin or {}).items()
         }
 
@@ -534,7 +546,12 @@ class GateResult(TableReport, HasPage):
                 notes.append(f"{n_left_out} {left} left out of {name}: it is undefined there{zero}.")
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
-        about_runs = between_runs({name: pair.run_means for name, pair in pairs.items()})
+        about_runs = between_runs(
+            {
+                name: {system: pair.run_means.get(system, ()) for system in ("new", "old")}
+                for name, pair in pairs.items()
+            }
+        )
         return notes + [*filter(None, [about_runs, judged_note({name: pair.judged for name, pair in pairs.items()})])]
 
     def _notes_on_lists(self) -> list[str]:
@@ -729,8 +746,10 @@ def no_worse(
     - *undecided*: all other results, and if no query can tell the systems apart by some metric. Without a margin, the
       test of *worse* uses a margin of 0, and all other results are *no loss shown*.
 
-    The p-value is the alpha at which the bound meets the margin. With weights or clusters, d are sums over units of
-    sizes s, and an added unit has the size sum s^2 / sum s; the level holds if losses do not depend on size or weight.
+    The p-value is the alpha at which the bound meets the margin. With several runs of a system, the variance between
+    runs is added to s^2 and to the squared standard error of the t test, see `Evaluation.of_runs`; `n_needed` holds the
+    runs, and n_least and `smallest_margin` ignore them. With weights or clusters, d are sums over units of sizes s, and
+    an added unit has the size sum s^2 / sum s; the level holds if losses do not depend on size or weight.
     ``docs/decide/measured.md`` shows how often a system that loses the margin passes; no proof covers every
     distribution. The tests compare the bound with N. Gaffke: Three test statistics for a nonparametric one-sided
     hypothesis on the mean of a nonnegative variable. Mathematical Methods of Statistics 14, 2005.
@@ -826,7 +845,7 @@ def _paired(metric: str, aligned: Aligned, nothing: Nothing | None) -> PairedQue
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
         aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old), aligned.counts,
         "" if nothing is None else nothing_in_words([metric], nothing), aligned.run_means,
-        aligned.settled is not None or not may_be_settled(metric, meaning),
+        aligned.settled is not None or not may_be_settled(metric, meaning), aligned.between(("new", "old")),
     )  # fmt: skip
 
 

@@ -347,9 +347,9 @@ def _residuals_are_equal(values: JudgedValues) -> bool:
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 
 
-def _notes_on(values: Mapping[str, JudgedValues]) -> tuple[str, ...]:
-    """Notes on few queries, unequal judging, equal residuals and undefined queries."""
-    notes = []
+def _notes_on(values: Mapping[str, JudgedValues], *, has_runs: bool) -> tuple[str, ...]:
+    """Notes on several runs, few queries, unequal judging, equal residuals and undefined queries."""
+    notes = ["Intervals do not allow for the variance between runs."] * has_runs
     if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
         notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
     for name, one in values.items():
@@ -558,7 +558,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     rows = [(name, *row) for name, one in values.items() for row in _rows(one, estimates[name], level)]
     return JudgedInterval(
         confidence_level=level, table=Table(COLUMNS_OF_MEANS, tuple((*row[:6], *row[7:]) for row in rows)),
-        _judging=_notes_on(values),
+        _judging=_notes_on(values, has_runs=any(result.run_means for result in results.values())),
         mean={name: one.mean for name, one in estimates.items()},
         confidence_interval={name: one.interval for name, one in estimates.items()},
         standard_error={name: one.standard_error for name, one in estimates.items()},
@@ -654,7 +654,10 @@ def compare_judged(
     both = estimate(values, level)
     return JudgedDifference(
         confidence_level=level, table=Table(COLUMNS_OF_DIFFERENCE, tuple(_rows(values, both, level))),
-        _judging=_notes_on({found.metric: values}), metric=found.metric, difference=both.mean,
+        _judging=_notes_on(
+            {found.metric: values}, has_runs=any(result.run_means for result in results.values())
+        ),
+        metric=found.metric, difference=both.mean,
         confidence_interval=both.interval, pvalue=both.pvalue, standard_error=both.standard_error,
         df=len(values.human) - 1.0, lam=both.lam,
     )  # fmt: skip

@@ -236,7 +236,7 @@ def test_critical_differences_have_intervals_and_bars_inside():
     results = some(5)
     display = CriticalDifferenceDisplay.from_results(results, "ndcg@5", confidence_level=0.9)
     for name, result in results.items():
-        expected = confidence_interval(result.per_query["ndcg@5"], confidence_level=0.9)
+        expected = confidence_interval(result.per_query["ndcg@5"], bounds=(0, 1), confidence_level=0.9)
         assert display.intervals[name] == pytest.approx(expected)
     segments = [s[:, 0].tolist() for s in display.intervals_.get_segments()]
     assert segments == [pytest.approx(list(display.intervals[name])) for name in display.order_]
@@ -265,12 +265,13 @@ def test_critical_differences_of_weighted_and_clustered_queries(options):
     others = {name: value for name, value in options.items() if name not in own}
     results = {name: Evaluation.from_values(range(len(x)), {"ndcg@5": x}, **own) for name, x in arrays.items()}
     level = {"confidence_level": options.get("confidence_level", 0.95)}
-    for display in (
-        CriticalDifferenceDisplay.from_results(arrays, **options),
-        CriticalDifferenceDisplay.from_results(results, **others),
+    for display, bounds in (
+        (CriticalDifferenceDisplay.from_results(arrays, **options), None),
+        (CriticalDifferenceDisplay.from_results(results, **others), (0, 1)),
     ):
         for name, values in arrays.items():
-            assert display.intervals[name] == pytest.approx(confidence_interval(values, **own, **level))
+            expected = confidence_interval(values, bounds=bounds, **own, **level)
+            assert display.intervals[name] == pytest.approx(expected)
             assert display.means[name] == pytest.approx(np.average(values, weights=options.get("weight")))
     plt.close("all")
 
