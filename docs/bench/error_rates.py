@@ -15,15 +15,19 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
+from sklearn_rank.stats._runs import between_runs_of, run_spread
 
 from sklearn_rank import QueryKFold
 from sklearn_rank._comparison.candidates import candidates_of
 from sklearn_rank._estimates.intervals import t_interval
+from sklearn_rank._estimates.samples import Paired
 from sklearn_rank._estimates.segments import macro_mean
+from sklearn_rank._estimates.significance import ComparisonOptions, student
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval, judged_interval, no_worse
+from sklearn_rank.stats._judges import JudgedValues, allowing_for_unseen, estimate
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]
@@ -407,6 +411,102 @@ def judges(n_draws, seed):
         yield {"model": judge, "queries by people": n} | dict(zip(names, found, strict=True))
 
 
+N_SETTINGS = 60
+"""Settings of each table whose settings are drawn."""
+
+
+def weights_of(rng, n, sd):
+    """Log-normal weights that do not depend on the values; None without spread."""
+    return np.exp(rng.normal(scale=sd, size=n)) if sd else None
+
+
+def saturated(rng, n, share, a, b, high):
+    """Values of which a share is at a bound, the highest or the lowest, and the others beta distributed."""
+    x = np.where(rng.random(n) < share, 1.0, rng.beta(a, b, n))
+    return x if high else 1 - x
+
+
+def means(n_draws, seed):
+    """Coverage of means with bounds: the two settings of the page, and drawn ones."""
+    rng = np.random.default_rng([seed, 1])
+    fixed = [(0.97, 1.0, 1.0, True, n, 0.0, 0.95) for n in (20, 50)]
+    drawn = [
+        (round(rng.uniform(0, 0.995), 3), *(float(round(x, 2)) for x in np.exp(rng.uniform(-1, 1.5, 2))),
+         bool(rng.random() < 0.5), int(np.exp(rng.uniform(np.log(10), np.log(1000)))),
+         round(rng.uniform(0.2, 1.2), 2) * (rng.random() < 0.3), round(1 - np.exp(rng.uniform(-4.6, -1.6)), 3))
+        for _ in range(N_SETTINGS)
+    ]  # fmt: skip
+    for i, (share, a, b, high, n, sd, level) in enumerate(fixed + drawn):
+        of_row, found = np.random.default_rng([seed, 2, i]), np.zeros(2)
+        true = share + (1 - share) * a / (a + b)
+        true = true if high else 1 - true
+        for _ in range(n_draws):
+            x, weight = saturated(of_row, n, share, a, b, high), weights_of(of_row, n, sd)
+            for j, bounds in enumerate(((0, 1), None)):
+                low, high_end = confidence_interval(x, weight=weight, bounds=bounds, confidence_level=level)
+                found[j] += low <= true <= high_end
+        yield {"share at a bound": share, "bound": int(high), "a": a, "b": b, "queries": n, "sd of log weights": sd,
+               "level": level, "coverage": found[0] / n_draws, "coverage of t": found[1] / n_draws}  # fmt: skip
+
+
+def judged_means(n_draws, seed):
+    """Coverage by people and a model, if most values are at a bound: two settings of the page, and drawn ones."""
+    rng = np.random.default_rng([seed, 3])
+    drawn = [
+        (round(rng.uniform(0.5, 0.99), 3), int(np.exp(rng.uniform(np.log(10), np.log(200)))),
+         round(rng.uniform(0, 0.4), 2))
+        for _ in range(N_SETTINGS // 3)
+    ]  # fmt: skip
+    for i, (share, n, wrong) in enumerate([(0.95, 20, 0.1), (0.95, 50, 0.1), *drawn]):
+        of_row, found = np.random.default_rng([seed, 4, i]), 0
+        for _ in range(n_draws):
+            x = saturated(of_row, n + 1000, share, 1, 1, True)
+            model = np.where(of_row.random(len(x)) < wrong, of_row.random(len(x)), x)
+            values = JudgedValues(x[:n], model[:n], model[n:], bounds=np.array([0.0, 1.0]))
+            low, high = estimate(allowing_for_unseen(values), 0.95).interval
+            found += low <= share + (1 - share) / 2 <= high
+        yield {"share at 1": share, "people": n, "model wrong": wrong, "coverage": found / n_draws}
+
+
+KINDS_OF_RUNS = {"three or more": 3, "two": 2, "one against several": 1}
+"""Fewest runs of a system."""
+
+
+def run_rejections(rng, n, runs, sds, sd_queries, sd_noise, skewed, alpha):
+    """Whether a test of two equal systems with several runs says that they differ."""
+    shape = rng.exponential if skewed else lambda size: 1 + rng.normal(size=size)
+    values = [
+        sd_queries * (shape(size=n)[:, None] - 1)
+        + rng.normal(scale=sd, size=k)
+        + rng.normal(scale=sd_noise, size=(n, k))
+        for k, sd in zip(runs, sds, strict=True)
+    ]
+    spreads = [run_spread(x) if x.shape[1] > 1 else None for x in values]
+    a, b = (x.mean(axis=1) for x in values)
+    return student(Paired(a, b, between=between_runs_of(spreads)), ComparisonOptions()).pvalue <= alpha
+
+
+def runs(n_draws, seed):
+    rng = np.random.default_rng([seed, 5])
+    for i, kind in enumerate(name for name in KINDS_OF_RUNS for _ in range(N_SETTINGS // 3)):
+        fewest, alone = KINDS_OF_RUNS[kind], kind == "one against several"
+        k = [fewest, int(rng.integers(max(fewest, 2 + alone), 11))]
+        sd = [float(round(np.exp(rng.uniform(np.log(0.002), np.log(0.05))), 4)) for _ in k]
+        sd = [sd[1], sd[1]] if alone else sd
+        if not alone and fewest == 3:
+            k[0] = int(rng.integers(3, 11))
+        n, alpha = int(np.exp(rng.uniform(np.log(20), np.log(1000)))), round(np.exp(rng.uniform(-4.6, -2.3)), 3)
+        sd_queries, sd_noise = (float(round(x, 2)) for x in rng.uniform(0.02, 0.3, 2))
+        skewed = bool(rng.random() < 0.3)
+        of_row = np.random.default_rng([seed, 6, i])
+        found = np.mean([
+            run_rejections(of_row, n, k, sd, sd_queries, sd_noise, skewed, alpha) for _ in range(n_draws)
+        ])  # fmt: skip
+        yield {"kind": kind, "runs": k[0], "other runs": k[1], "sd of runs": sd[0], "other sd of runs": sd[1],
+               "queries": n, "sd of queries": sd_queries, "sd of runs by queries": sd_noise, "skewed": int(skewed),
+               "alpha": alpha, "false positives": float(found)}  # fmt: skip
+
+
 def tests(n_draws, seed):
     for test, (share, gain), n in product(TESTS, {"false positives": 0, "power": 0.1}.items(), (25, 50, 200)):
         yield {"test": test, "share": share, "queries": n, "found": rejections(test, n, gain, n_draws, seed)}
@@ -465,14 +565,14 @@ def verdicts(n_draws, seed):
 TABLES = {
     tests: 1000, corrections: 1000, folds: 1000, repeated_folds: 200, intervals: 2000, clusters: 1000, weights: 1000,
     successes: 2000, differences_of_successes: 2000, segments: 1000, macro: 2000, gate: 1000, judges: 2000,
-    verdicts: 334,
+    verdicts: 334, means: 500, judged_means: 1000, runs: 500,
 }  # fmt: skip
 """Functions that draw the rows of a table, and how many draws each row has."""
 
 
 MEASURED = {
     "false positives", "found", "errors", "coverage", "width", "no worse", "worse", "undecided", "model alone",
-    "people alone", "both", "relative width", "kept", "wrong", "wrong of baseline", "contradicts",
+    "people alone", "both", "relative width", "kept", "wrong", "wrong of baseline", "contradicts", "coverage of t",
 }  # fmt: skip
 """Columns that a table measures; the others are its conditions."""
 
