@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -182,8 +182,7 @@ def align(
     results = joined_runs(results)
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
-    runs: dict[str, Array] = {}
-    first, n_filled, cluster, qid, weights = read[0], 0, None, None, None
+    first, n_filled, cluster, qid, weights, runs = read[0], 0, None, None, None, dict[str, Array]()
     settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
@@ -212,14 +211,8 @@ def align(
         elif settled_as is not None and counts is not None:
             counts = counts._replace(n_settled=None)
         n_filled, defined = same.n_filled, counted(same.table.sum(axis=0), weights)
-        for i, (name, one) in enumerate(zip(results, read, strict=True)):
-            if one.run_values is not None:
-                # Filled and replaced values are the same in each run.
-                of_runs = np.repeat(same.table[i][:, None], one.run_values.shape[1], axis=1)
-                of_runs[same.positions[i]] = one.run_values
-                if settled is not None and settled_as is not None and nothing is None:
-                    of_runs[settled] = settled_as
-                runs[name] = of_runs[defined]
+        kept = None if settled is None or settled_as is None or nothing is not None else settled
+        runs = dict(_values_of_runs([*results], read, same, defined, kept))
         n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
         settled = some(settled, defined)
@@ -246,6 +239,19 @@ def align(
         judged, findings, settled, counts, nothing,
         {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs,
     )  # fmt: skip
+
+
+def _values_of_runs(
+    names: Sequence[str], read: Sequence[Any], same: Any, defined: Any, kept: NDArray[np.bool_] | None
+) -> Iterator[tuple[str, Array]]:
+    """Values of each run on the `defined` queries; filled and `kept` (settled) values are the same in each run."""
+    for i, (name, one) in enumerate(zip(names, read, strict=True)):
+        if one.run_values is not None:
+            of_runs = np.repeat(same.table[i][:, None], one.run_values.shape[1], axis=1)
+            of_runs[same.positions[i]] = one.run_values
+            if kept is not None:
+                of_runs[kept] = same.table[i][kept, None]
+            yield name, of_runs[defined]
 
 
 def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from sklearn_rank._data.look import collected_findings, findings_in, look, repor
 from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
-from sklearn_rank._evaluation.intervals import interval_cells, note_of_intervals
+from sklearn_rank._evaluation.intervals import interval_cells, mean_intervals, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation
@@ -245,7 +245,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             differences.
         """
         means = {model: result.mean() for model, result in self.results.items()}
-        found = {model: result._mean_intervals(confidence_level) for model, result in self.results.items()}
+        found = {model: mean_intervals(result, confidence_level) for model, result in self.results.items()}
         intervals = {
             model: interval_cells({name: one.ends for name, one in of_model.items()})
             for model, of_model in found.items()

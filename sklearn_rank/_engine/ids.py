@@ -23,7 +23,7 @@ EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 
 COMPLETE = {str, bytes, int, bool}
 """Types of ids that cannot be missing, because they have no NaN."""
 
-BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
+ASCII_BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
 """ASCII that `str.strip` removes."""
 
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
@@ -189,7 +189,7 @@ def may_have_blanks(texts: Collection[str]) -> bool:
     if not together or "\0\0" in together or "\0" in (together[0], together[-1]):
         return len(texts) > 0
     if together.isascii():
-        return any(blank in together for blank in BLANKS)
+        return any(blank in together for blank in ASCII_BLANKS)
     return len(f"\0{together}\0".split(None, 1)) > 1
 
 

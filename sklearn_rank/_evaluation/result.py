@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.clusters import clusters_of_queries
 from sklearn_rank._evaluation.given_values import (
     GivenValues,
     check_column,
@@ -23,7 +22,15 @@ from sklearn_rank._evaluation.given_values import (
     given_metrics,
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
-from sklearn_rank._evaluation.intervals import bounds_of_values, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.intervals import (
+    averaged,
+    runs_variance,
+    bounds_of_values,
+    cluster_of,
+    interval_cells,
+    mean_intervals,
+    note_of_intervals,
+)  # fmt: skip
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows, runs_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
@@ -52,11 +59,9 @@ from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.storage import Arrays, Saveable
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.typing import Array, Index, RandomState
+from sklearn_rank._utils.typing import Array, RandomState
 
 if TYPE_CHECKING:
-    from sklearn_rank._estimates.intervals import MeanInterval
-    from sklearn_rank._estimates.runs import Between
     from sklearn_rank._estimates.segments import Heterogeneity
 
 
@@ -366,7 +371,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         }  # fmt: skip
         check_arguments("confidence_interval", **options)
         if method in ("auto", "t"):
-            found = self._mean_intervals(confidence_level, method)
+            found = mean_intervals(self, confidence_level, method)
             return ByName((name, one.ends) for name, one in found.items())
         if self.run_means:
             raise ValueError(
@@ -374,50 +379,9 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
                 f"Got method={echo(method)}: for these runs only, use stats.confidence_interval of per_query."
             )
         return ByName(
-            (
-                name,
-                interval_by_method(
-                    values, self._cluster, self.weight, bounds_of_values(name, self.meaning[name], values), **options
-                ),
-            )
-            for name, values in self._averaged()
+            (name, interval_by_method(values, cluster_of(self), self.weight, bounds, **options))
+            for name, values, bounds in averaged(self)
         )
-
-    @property
-    def _cluster(self) -> Index | None:
-        """Number of the cluster of each query; None if queries are independent."""
-        return None if self.clusters is None else clusters_of_queries(self.clusters, None, len(self.qid))
-
-    def _averaged(self) -> Iterator[tuple[str, Array]]:
-        """Values of each metric; NaN if the mean is pooled or geometric, which has no interval."""
-        for name, values in self.per_query.items():
-            yield name, values if self.average[name] == "macro" else np.full_like(values, np.nan)
-
-    def _mean_intervals(self, confidence_level: float, method: str = "auto") -> dict[str, MeanInterval]:
-        """Interval of the mean of each metric, and its note."""
-        from sklearn_rank._estimates.arguments import check_arguments  # loads scipy.stats
-        from sklearn_rank._estimates.intervals import counted_values, mean_interval
-
-        check_arguments("confidence_interval", confidence_level=confidence_level)
-        found = {}
-        for name, values in self._averaged():
-            x, cluster, weight = counted_values(values, self._cluster, self.weight)
-            found[name] = mean_interval(
-                x, cluster, weight, bounds_of_values(name, self.meaning[name], values), confidence_level,
-                is_binary=self.is_binary[name], between=self._between_runs(name, cluster, weight), method=method,
-            )  # fmt: skip
-        return found
-
-    def _between_runs(self, metric: str, cluster: Any, weight: Array | None) -> Between:
-        """Variance between runs of a mean, given clusters and weights of the queries in it."""
-        from sklearn_rank._estimates.runs import ONE_RUN, between_runs_of, run_spread, spread_of_means
-        from sklearn_rank._estimates.samples import counted  # loads scipy.stats
-
-        if metric in self.run_values:
-            runs = self.run_values[metric][counted(self.per_query[metric], self.weight)]
-            return between_runs_of([run_spread(runs, cluster, weight)]) if len(runs) > 1 else ONE_RUN
-        means = self.run_means.get(metric, ())
-        return between_runs_of([spread_of_means(means)]) if means else ONE_RUN
 
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
         """Return the result of some of the queries, in the order of this result.
@@ -781,7 +745,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             note_of_intervals(
                 (name, found.note)
                 for _, part in taken
-                for name, found in part._mean_intervals(confidence_level).items()
+                for name, found in mean_intervals(part, confidence_level).items()
             ),
             choices_in_words({name: self.meaning[name] for name in names}, self.counts),
         )
@@ -793,10 +757,10 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         from sklearn_rank._estimates.samples import counted, scaled, some  # loads scipy.stats
         from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share
 
-        values, cluster, weight = self.per_query[metric], self._cluster, self.weight
+        values, cluster, weight = self.per_query[metric], cluster_of(self), self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")
         sample = values[kept], segment[kept], some(cluster, kept), scaled(some(weight, kept))
-        between = self._between_runs(metric, sample[2], macro_share(sample[1], sample[3]))
+        between = runs_variance(self, metric, sample[2], macro_share(sample[1], sample[3]))
         bounds = bounds_of_values(metric, self.meaning[metric], sample[0])
         row, note = macro_row(*sample, bounds, confidence_level, between)
         return equal_means(*sample), row, note
@@ -853,7 +817,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             interval allows for values that were not seen, and metrics without bounds whose interval may have a lower
             level, because values are skewed and queries are few.
         """
-        found = self._mean_intervals(confidence_level)
+        found = mean_intervals(self, confidence_level)
         intervals = interval_cells({name: one.ends for name, one in found.items()})
         rows = ((labeled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals((name, one.note) for name, one in found.items())

@@ -12,6 +12,7 @@ from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import Metrics
 from sklearn_rank._misuse.rows import LEAST_QUERIES
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 ONE_IN_A_MILLION = 14
@@ -83,7 +84,7 @@ def _has_unjudged(relevance: Any) -> bool:
     """Whether a matrix has NaN in each row."""
     if hasattr(relevance, "tocoo"):
         entries = relevance.tocoo()
-        return len(np.unique(entries.row[np.isnan(entries.data)])) == relevance.shape[0]
+        return len(distinct_values(entries.row[np.isnan(entries.data)])) == relevance.shape[0]
     return np.ndim(relevance) == 2 and bool(np.isnan(np.asarray(relevance, dtype=float)).any(axis=1).all())
 
 

@@ -69,7 +69,7 @@ LOWEST_INT = -(2**63)
 OF_MASK = frozenset({"False", "True"})
 """Texts of booleans."""
 
-WORDS = (
+NONE_WORDS = (
     frozenset(
         spell(word)
         for word in ("null", "nil", "none", "na", "n/a", "#n/a", "undefined", r"\n")
@@ -79,7 +79,7 @@ WORDS = (
 )
 """Texts that other programs write for a missing id, and that may be ids."""
 
-ODD_TEXTS = STAND_INS | OF_MASK | WORDS | {"-1", str(LOWEST_INT)}
+ODD_TEXTS = STAND_INS | OF_MASK | NONE_WORDS | {"-1", str(LOWEST_INT)}
 """Texts that may be placeholders of a missing id, or booleans."""
 
 BELOW_ZERO = re.compile(r"-[1-9]\d{0,18}")
@@ -316,7 +316,7 @@ def stand_in(odd: frozenset[Any], n: int) -> Any:
     A negative number is a placeholder if it is the only negative id, and there are at least two other ids.
     """
     texts = odd & STAND_INS
-    others = odd - STAND_INS - OF_MASK - WORDS
+    others = odd - STAND_INS - OF_MASK - NONE_WORDS
     numbers = {int(one) if type(one) is str else one: one for one in others if type(one) is not bool}
     if LOWEST_INT in numbers:
         return numbers[LOWEST_INT]

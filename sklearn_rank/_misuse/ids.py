@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_rank._misuse.check import Check, Finding
-from sklearn_rank._misuse.evidence import WORDS, odd_ids, stand_in
+from sklearn_rank._misuse.evidence import NONE_WORDS, odd_ids, stand_in
 from sklearn_rank._utils.echo import echo
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -18,7 +18,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 """Calls that make ids equal, and their functions."""
 
-WORD = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]+)*")
+LIKE_WORDS = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]+)*")
 """A text that looks like words."""
 
 USUAL_FORMS = str.lower, str.upper, str.title, str.capitalize
@@ -119,8 +119,8 @@ def another_spelling(ours: Sequence[Any], theirs: Sequence[Any], what: str) -> I
 
 def words_on_both_sides(both: frozenset[str], ids: Sequence[Any], what: str) -> Iterator[Finding]:
     """Words for missing ids that are on `both` sides, among some `ids` of one side that do not look like words."""
-    are_words = sum(WORD.fullmatch(str(one)) is not None for one in ids if one not in WORDS)
-    if both and 2 * are_words <= len(ids) - sum(one in WORDS for one in ids):
+    are_words = sum(LIKE_WORDS.fullmatch(str(one)) is not None for one in ids if one not in NONE_WORDS)
+    if both and 2 * are_words <= len(ids) - sum(one in NONE_WORDS for one in ids):
         yield Finding(
             BOTH_MISSING,
             f"{echo(min(both))} may stand for a missing one on both sides, and matches as an id of {what}: leave it out"
@@ -132,7 +132,7 @@ def alike_but_for_case(ids: NDArray[Any]) -> tuple[str, str] | None:
     """Two ids that look like words and differ only by case."""
     words, folded = list[str](), dict[str, str]()
     for some in (ids[:: len(ids) // SAMPLED_IDS or 1], ids) if ids.dtype.kind in "UTO" else ():
-        words = [one for one in some.tolist() if isinstance(one, str) and WORD.fullmatch(one)]
+        words = [one for one in some.tolist() if isinstance(one, str) and LIKE_WORDS.fullmatch(one)]
         if not words:
             return None
     pair = next(((folded[key], one) for one in words if folded.setdefault(key := one.casefold(), one) != one), None)

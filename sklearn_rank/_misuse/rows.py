@@ -120,7 +120,7 @@ SWAPPED = Check(
     "20 different fractional labels, and equal scores in a query",
     "look swapped",
 )  # fmt: skip
-IDS = Check(
+OF_IDS = Check(
     "ids as labels and scores", "arguments",
     "Labels and scores are whole numbers that differ in each list, as in `map_score(actual, predicted)`.",
     "2 lists, and numbers up to twice the length of a list",
@@ -176,7 +176,7 @@ NUMBERED_AGAIN = Check(
 )  # fmt: skip
 CHECKS_OF_ROWS = (
     CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE_THAN_CHANCE, SWAPPED,
-    IDS, NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN, NUMBERED_AGAIN,
+    OF_IDS, NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN, NUMBERED_AGAIN,
 )  # fmt: skip
 
 
@@ -203,7 +203,7 @@ def findings_of(
         )
     elif "arguments" in looked_at and are_item_ids(e, metrics):
         yield Finding(
-            IDS,
+            OF_IDS,
             f"{label} and {score} have other whole numbers in each list, so they look like ids of items: to evaluate "
             "lists of ids, pass {query: relevant items} and {query: items, best first} to evaluate_run.",
         )

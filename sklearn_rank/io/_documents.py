@@ -15,7 +15,7 @@ from sklearn_rank.io._entries import Entries, QueryIds
 from sklearn_rank.io._mappings import ListedDocuments, by_index, entries_of
 
 AGGREGATE = one_of("max", "first", "sum", doc="")
-LEAST_LISTS, LEAST_CHUNKS = 2, 4
+LEAST_OF_CHUNKS, LEAST_CHUNKS = 2, 4
 """Queries and chunks of which all are not of one document, as they may be in a small example."""
 
 DocumentOf = Mapping[Any, Any] | Callable[[Any], Any]
@@ -70,7 +70,7 @@ def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) 
 def _refuse_one_document(chunks: list[Any], lists: list[list[Any]]) -> None:
     """Refuse chunks of several lists that are all of one document."""
     distinct = {*chain.from_iterable(chunks)}
-    if len(lists) >= LEAST_LISTS and len(distinct) >= LEAST_CHUNKS and len({*chain.from_iterable(lists)}) == 1:
+    if len(lists) >= LEAST_OF_CHUNKS and len(distinct) >= LEAST_CHUNKS and len({*chain.from_iterable(lists)}) == 1:
         raise ValueError(
             "document_of must give the document of each chunk, so chunks of a run have several documents. Got "
             f"{echo(next(chain.from_iterable(lists)))} for all {len(distinct)} chunks of {len(lists)} queries."

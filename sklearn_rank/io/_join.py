@@ -15,7 +15,7 @@ from sklearn_rank._data.look import report
 from sklearn_rank._engine.grouping import Grouping, Number, concatenate_ranges, group_numbers, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
-from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, WORDS, odd_ids
+from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, NONE_WORDS, odd_ids
 from sklearn_rank._misuse.ids import (
     LEAST_LISTS,
     LOOKED_AT_LISTS,
@@ -286,7 +286,7 @@ def join_for(
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     report(door, another_spelling(lacking[0].tolist(), lacking[1].tolist(), "queries"))
-    both = WORDS.intersection(qrels.qid.names.tolist()).intersection(run.qid.names.tolist())
+    both = NONE_WORDS.intersection(qrels.qid.names.tolist()).intersection(run.qid.names.tolist())
     report(door, words_on_both_sides(both, names[:MOST_COMPARED].tolist(), "queries"))
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
@@ -318,7 +318,7 @@ def join_for(
     size = rows.sizes + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
     _look_at_matches(door, run, qrels, y_true, y_score, code, source)
-    _look_at_words(door, odd[0] & odd[1] & WORDS, run, qrels, source[(y_score > -np.inf) & ~np.isnan(y_true)])
+    _look_at_words(door, odd[0] & odd[1] & NONE_WORDS, run, qrels, source[(y_score > -np.inf) & ~np.isnan(y_true)])
     if may_rise:
         report(door, worst_first(y_true, y_score, size[keep]))
     if tie_order == "trec_eval":

@@ -23,7 +23,7 @@ from sklearn_rank.recommenders._exposure import exposure
 from sklearn_rank.recommenders._top_items import TopItems, top_items
 from sklearn_rank.retrieval._distances import with_one_entry_each
 
-ROUNDING = 1e-6
+COSINE_ROUNDING = 1e-6
 """Error of similarities."""
 
 
@@ -131,12 +131,12 @@ def _check_square(similarity: Any) -> None:
             f"Got {own[0]:g} on the diagonal and {highest[0]:g} off it."
         )
     between = similarity - sparse.diags_array(own) if sparse.issparse(similarity) else similarity - np.diag(own)
-    if abs(between).max() > 1 + ROUNDING:
+    if abs(between).max() > 1 + COSINE_ROUNDING:
         raise ValueError(
             "similarity must be from -1 to 1 between two items: divide percentages by 100, and take cosines of inner "
-            f"products. Got {between.max() if between.max() > 1 + ROUNDING else between.min():g}."
+            f"products. Got {between.max() if between.max() > 1 + COSINE_ROUNDING else between.min():g}."
         )
-    if abs(similarity - similarity.T).max() > ROUNDING * abs(similarity).max():
+    if abs(similarity - similarity.T).max() > COSINE_ROUNDING * abs(similarity).max():
         raise ValueError("similarity must be symmetric. Got two items whose similarity depends on their order.")
 
 

@@ -214,7 +214,7 @@ SHARED_HOOKS = PACKAGE / "_utils" / "table.py", PACKAGE / "_utils" / "storage.py
 SHARED_PARTS = {
     *("_metric_values", "_kept_data", "_kept_references", "_list_values", "_more_notes", "_specs", "_undefined"),
     *("_remarks", "_cut_at", "_of_queries", "_skewed"),
-    *("_untested", "_heading"),
+    *("_untested", "_tests_of", "_candidates"),
     *("_pair_rows", "_has_corrected_intervals"),
 }
 """Private parts of an evaluation, a comparison and a test of pairs that other modules read."""
