@@ -24,12 +24,12 @@ from sklearn_rank._evaluation.given_values import (
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import (
     averaged,
-    runs_variance,
     bounds_of_values,
     cluster_of,
     interval_cells,
     mean_intervals,
     note_of_intervals,
+    runs_variance,
 )  # fmt: skip
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows, runs_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
