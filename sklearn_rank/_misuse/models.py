@@ -39,7 +39,7 @@ COPY = Check(
 )  # fmt: skip
 CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
 
-LEAST_EQUAL, FIRST_ROWS, ROUNDING = 20, 64, 1e-12
+LEAST_EQUAL, FIRST_ROWS, UNIT_ROUNDING = 20, 64, 1e-12
 """Minimum number of rows for a copy, number of rows to compare first, and error of another unit."""
 
 
@@ -99,14 +99,14 @@ def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
     with np.errstate(all="ignore"):
         slope = (head[other] - head[0].astype(np.float64)) / change if other else np.ones(head.shape[1])
         first = head[0] - slope * low if other else np.zeros(head.shape[1])
-        alike = np.isclose(head, slope * label[:FIRST_ROWS, None] + first, rtol=ROUNDING, atol=0)
+        alike = np.isclose(head, slope * label[:FIRST_ROWS, None] + first, rtol=UNIT_ROUNDING, atol=0)
     for i in np.flatnonzero(alike.all(axis=0) & (slope > 0)):
         name = X.columns[i] if is_frame else int(i)
         column = np.asarray(X[name] if is_frame else X[:, i])
         if np.array_equal(column, label):
             yield Finding(COPY, f"{what} {echo(name)} equals the label in every row: leave it out.")
             return
-        if column.dtype.kind in "biuf" and np.allclose(column, slope[i] * label + first[i], rtol=ROUNDING, atol=0):
+        if column.dtype.kind in "biuf" and np.allclose(column, slope[i] * label + first[i], rtol=UNIT_ROUNDING, atol=0):
             yield Finding(
                 COPY,
                 f"{what} {echo(name)} equals the label in another unit in every row, {slope[i]:g} * label + "
