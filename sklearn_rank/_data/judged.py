@@ -34,10 +34,8 @@ CHECKS_OF_SYSTEMS = (UNEVENLY_JUDGED,)
 
 
 def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> Iterator[Finding]:
-    """Yield a finding if a system has far fewer judged documents; `shares` holds the share of each query by system.
-
-    `meaning` tells how the metric treats unjudged documents; the check applies only if they count as not relevant.
-    """
+    """Yield a finding if a system has far fewer judged documents; `shares` holds the share of each query by system."""
+    # `meaning` tells how the metric treats unjudged documents; the check applies only if they count as not relevant.
     known = {name: one[~np.isnan(one)] for name, one in shares.items()}
     if "unjudged=nonrelevant" not in meaning or min(map(len, known.values())) < LEAST_QUERIES:
         return

@@ -98,15 +98,8 @@ def look_at_rows(
     door: Door, queries: Queries, metrics: Metrics, *, kinds: str = "", y_true: Any = None,
     y_score: Any = None, name: Any = None, on_misuse: str = "raise",
 ) -> None:  # fmt: skip
-    """Look at the rows of a door.
-
-    `y_true` and `y_score` are the original arguments; `name` is the name of the column of scores.
-
-    Raises
-    ------
-    ValueError
-        If a finding is an error at this door.
-    """
+    """Look at the rows of a door."""
+    # `y_true` and `y_score` are the original arguments; `name` is the name of the column of scores.
     if name is None and surely_passes(queries, metrics, y_true, y_score):
         return
     if queries.grouping.row_is_query:
@@ -149,10 +142,8 @@ def look_at_parts(
 def evidence_of(
     queries: Queries, metrics: Metrics, *, kinds: str = ALL_KINDS, name: Any = None, has_agreement: bool = False
 ) -> Evidence:
-    """Evidence in the queries of a part.
-
-    `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
-    """
+    """Evidence in the queries of a part."""
+    # `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
     if has_agreement:
         kinds = kinds.replace("scores", "")
     return Evidence.of(queries, metrics, kinds=kinds, agrees=is_lower_column(name))
@@ -167,10 +158,8 @@ def look_at_scores(
 
 
 def kinds_left(seen: Iterable[Finding], is_told: bool) -> str:
-    """Kinds of checks of the rows of a run, whose problems also show in its rows.
-
-    `is_told`: whether its reader has found the ranks to contradict the scores.
-    """
+    """Kinds of checks of the rows of a run, whose problems also show in its rows."""
+    # `is_told`: whether its reader has found the ranks to contradict the scores.
     found = {one.check for one in seen}
     if TURNED in found:
         return "none"
@@ -195,15 +184,8 @@ def collected_findings() -> Iterator[list[Finding]]:
 
 
 def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> None:
-    """Warn or raise according to the door. `on_misuse` is the user's choice for a door that raises.
-
-    Of findings about the direction of scores only the first is reported.
-
-    Raises
-    ------
-    ValueError
-        At the first finding that is an error at this door.
-    """
+    """Warn or raise according to the door. `on_misuse` is the user's choice for a door that raises."""
+    # Of findings about the direction of scores only the first is reported.
     _report(door, of_one_direction(seen), on_misuse)
 
 

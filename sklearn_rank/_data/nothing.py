@@ -85,10 +85,8 @@ def without_evidence(by_metric: Mapping[str, Nothing | None], check: Check = NOT
 def nothing_measured(
     by_metric: Mapping[str, Nothing | None], n_queries: int, n_rows: int | None = None
 ) -> Iterator[Finding]:
-    """Yield the finding that no query is informative for any metric, unless few documents make it likely by chance.
-
-    `n_rows` is the number of rows; a small fold may have no relevant document by chance.
-    """
+    """Yield the finding that no query is informative for any metric, unless few documents make it likely by chance."""
+    # `n_rows` is the number of rows; a small fold may have no relevant document by chance.
     are_settled = all(why is not None and why.are_settled for why in by_metric.values())
     is_sure = n_rows is None or n_rows >= LEAST_ROWS_OF_FOLD if are_settled else n_queries >= LEAST_QUERIES
     if is_sure:

@@ -67,10 +67,8 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
 def finds_itself(
     n_found: int, n_queries: int, relevance: Any, metrics: Metrics, is_same: bool = False
 ) -> Iterator[Finding]:  # fmt: skip
-    """Queries that are their own first neighbor (`n_found` of `n_queries`); `is_same`: the queries are the database.
-
-    `relevance` may leave out an item for each query, by NaN and ``unjudged="drop"``.
-    """
+    """Queries that are their own first neighbor (`n_found` of `n_queries`); `is_same`: the queries are the database."""
+    # `relevance` may leave out an item for each query, by NaN and ``unjudged="drop"``.
     is_found = is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries)
     if is_found and not (_has_unjudged(relevance) and all(one["unjudged"] == "drop" for one in metrics.values())):
         yield Finding(

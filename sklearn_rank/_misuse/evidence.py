@@ -188,10 +188,8 @@ class Evidence(NamedTuple):
         cls, queries: Queries, metrics: Metrics, *, kinds: str = ALL_KINDS, agrees: bool = False,
         least_lists: int = 0,
     ) -> Evidence:  # fmt: skip
-        """Collect the evidence of queries for given kinds of checks; `agrees`: compute the agreement in all queries.
-
-        With fewer than `least_lists` lists, unmoved metrics are not computed.
-        """
+        """Collect the evidence of queries for given kinds of checks; `agrees`: compute the agreement in all queries."""
+        # With fewer than `least_lists` lists, unmoved metrics are not computed.
         summary, size = queries.summary, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
         unmoved, fractions, is_tied, moments = NO_METRICS, NO_FRACTIONS, False, NO_MOMENTS
@@ -311,10 +309,8 @@ def are_mask(odd: frozenset[Any], n: int) -> bool:
 
 
 def stand_in(odd: frozenset[Any], n: int) -> Any:
-    """Return the placeholder of a missing id among `n` distinct ids, given the odd ids; None if there is none.
-
-    A negative number is a placeholder if it is the only negative id, and there are at least two other ids.
-    """
+    """Return the placeholder of a missing id among `n` distinct ids, given the odd ids; None if there is none."""
+    # A negative number is a placeholder if it is the only negative id, and there are at least two other ids.
     texts = odd & STAND_INS
     others = odd - STAND_INS - OF_MASK - NONE_WORDS
     numbers = {int(one) if type(one) is str else one: one for one in others if type(one) is not bool}
@@ -365,10 +361,8 @@ def unmoved_metrics(queries: Queries, metrics: Metrics) -> frozenset[str]:
 
 
 def _judged_and_retrieved(queries: Queries) -> Queries | None:
-    """Queries without unjudged and unretrieved documents, if all are relevant; None if the others may be the negatives.
-
-    If only relevant documents are judged, most retrieved documents are unjudged, or lists are short.
-    """
+    """Queries without unjudged and unretrieved documents, if all are relevant; None if the others may be negatives."""
+    # If only relevant documents are judged, most retrieved documents are unjudged, or lists are short.
     if queries.unlisted is not None or not (queries.summary.has_unjudged or queries.summary.has_unretrieved):
         return queries
     grouping = queries.grouping
@@ -403,10 +397,8 @@ def reads_relevance(metric: Any) -> bool:
 
 
 def _changes_with_relevance(metric: Any) -> bool:
-    """Whether values for labels 0, 0.5 and 1 change with `min_relevance`; False if the metric refuses the labels.
-
-    One query has no label of 1, so that a metric with a cutoff beyond the list length changes as well.
-    """
+    """Whether values for labels 0, 0.5 and 1 change with `min_relevance`; False if the metric refuses the labels."""
+    # One query has no label of 1, so that a metric with a cutoff beyond the list length changes as well.
     label = np.array([0, 0.5, 1, 0, 0.5, 0, 0, 0.5, 0, 0.5])
     queries = queries_of(label, np.arange(10.0), Grouping.by_sizes(np.array([5, 5])))
     given = [replace(metric, keywords={**metric.keywords, "min_relevance": least}) for least in (0.25, 1.0)]
@@ -457,11 +449,9 @@ def full_lists(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], int]
 
 
 def unmoved_by_order(queries: Queries, metrics: Metrics, *, of_lists: bool = False) -> list[str]:
-    """Metrics with the same value for the best and the worst order of every query.
-
-    If some documents were not retrieved, the choice of retrieved documents matters: then the value must also be the
-    same without any retrieved document, or with `of_lists` the retrieved documents stay.
-    """
+    """Metrics with the same value for the best and the worst order of every query."""
+    # If some documents were not retrieved, the choice of retrieved documents matters: then the value must also be the
+    # same without any retrieved document, or with `of_lists` the retrieved documents stay.
     orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
     if of_lists and queries.summary.has_unretrieved:
         lists = [np.where(queries.score > -np.inf, one.score, -np.inf) for one in orders]
@@ -595,12 +585,11 @@ def agreement(queries: Queries, n: int, *, drops: bool = False) -> Moments:
 
 
 def moments_of(label: Array, score: Array, grouping: Grouping) -> Moments:
-    """Moments of the correlation of labels and scores of judged, retrieved documents, in lists where both vary.
-
-    Over all orders of the documents, the correlation has mean 0 and variance 1 / (n - 1). In a pool, the low documents
-    of a list may be judged only because another system found them, so they are more relevant than others. Therefore the
-    correlation counts unjudged documents with label 0 if that yields a higher value, or judged labels are equal.
-    """
+    """Moments of the correlation of labels and scores of judged, retrieved documents, in lists where both vary."""
+    # Over all orders of the documents, the correlation has mean 0 and variance 1 / (n - 1). In a pool, the low
+    # documents of a list may be judged only because another system found them, so they are more relevant than others.
+    # Therefore the correlation counts unjudged documents with label 0 if that yields a higher value, or judged labels
+    # are equal.
     listed, judged = np.isfinite(score), label == label
     values = _correlations(label, score, listed & judged, grouping)
     n = grouping.reduce((listed & judged).astype(np.int64))

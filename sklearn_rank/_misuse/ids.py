@@ -89,10 +89,8 @@ def _number(text: str) -> str:
 def spelled_alike(
     ours: Sequence[Any], theirs: Sequence[Any], case_may_differ: bool = True
 ) -> tuple[int, Any, Any, str] | None:
-    """Return the number of ids that match only with another spelling, a pair of them, and the call; None if few match.
-
-    A spelling is skipped if it makes distinct ids of one side equal, and so is case unless it `case_may_differ`.
-    """
+    """Return the number of ids that match only with another spelling, a pair of them, and the call; None if few do."""
+    # A spelling is skipped if it makes distinct ids of one side equal, and so is case unless it `case_may_differ`.
     a, b = ({str(one): one for one in ids[:MOST_COMPARED]} for ids in (ours, theirs))
     sides = [{text: one for text, one in side.items() if text not in a or text not in b} for side in (a, b)]
     least = min(2, (min(map(len, sides)) + 1) // 2)

@@ -187,13 +187,9 @@ def findings_of(
     e: Evidence, metrics: Metrics, looked_at: frozenset[str], decides: bool, chooses: bool, *, label: str = "y_true",
     score: str = "y_score", name: Any = None, is_series: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Yield the findings in the evidence of the kinds `looked_at`.
-
-    `decides`: whether all data are there; `chooses`: whether the first metric chooses a model.
-
-    `label` and `score` are the names of the arguments in messages. `name` is the name of the column of scores, or of a
-    Series.
-    """
+    """Yield the findings in the evidence of the kinds `looked_at`."""
+    # `decides`: whether all data are there; `chooses`: whether the first metric chooses a model. `label` and `score`
+    # are the names of the arguments in messages. `name` is the name of the column of scores, or of a Series.
     if "arguments" in looked_at and are_swapped(e):
         # Scores passed as labels may also have findings of labels.
         yield Finding(
@@ -392,10 +388,8 @@ def is_relevance(e: Evidence, metrics: Metrics) -> bool:
 
 
 def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
-    """Whether the name implies that lower is better, and scores are not negated and do not agree with the labels.
-
-    A Series keeps its name in calculations such as 1 - distance, so its scores must also contradict the labels.
-    """
+    """Whether the name implies that lower is better, and scores are not negated and do not agree with the labels."""
+    # A Series keeps its name in calculations such as 1 - distance, so its scores must also contradict the labels.
     if not is_lower_column(name) or e.lowest_score < 0:
         return False
     if COUNTED.search(name) and not e.scores_are_whole:

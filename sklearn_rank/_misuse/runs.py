@@ -83,10 +83,8 @@ DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)
 def turned_round(
     score: Array, code: NDArray[np.integer], grade: Array, order: str, *, is_list: bool, is_judged_by_lists: bool
 ) -> Iterator[Finding]:  # fmt: skip
-    """A run that looks like grades, with judgments that are no shorter and look like scores or a ranking.
-
-    `code` is the query of each score; `is_list` and `is_judged_by_lists` mean that documents of a query are a list.
-    """
+    """A run that looks like grades, with judgments that are no shorter and look like scores or a ranking."""
+    # `code` is the query of each score; `is_list` and `is_judged_by_lists` mean that documents of a query are a list.
     if not 0 < len(score) <= len(grade) or is_list or not _are_grades(score):
         return
     distinct = distinct_values(score)
@@ -130,11 +128,9 @@ def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterat
 
 
 def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
-    """Whether the judgments contain almost no document of a run, and the ids look different.
-
-    Ids are compared without their digits. If they are then equal, or all different, a poor model may be the cause, so
-    the ranges of numbers must also be disjoint.
-    """
+    """Whether the judgments contain almost no document of a run, and the ids look different."""
+    # Ids are compared without their digits. If they are then equal, or all different, a poor model may be the cause, so
+    # the ranges of numbers must also be disjoint.
     known, distinct, most = {*judged}, {*of_run}, SHARE_BY_CHANCE * len(of_run)
     if sum(one in known for one in of_run) >= most:
         return False
