@@ -208,13 +208,8 @@ def _id(queries: Queries, query: int) -> str:
 
 
 def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDArray[Any]]:
-    """Check rows without weights; each is a query here. Return them, and the scores in the type that they came in.
-
-    Raises
-    ------
-    ValueError or TypeError
-        If there is anything to say: `check_part` then says it, in the words and the order of `evaluate`.
-    """
+    """Check rows without weights; each is a query here. Return them, and the scores in the type that they came in."""
+    # If there is anything to say, `check_part` then says it, in the words and the order of `evaluate`.
     y_true, y_score, qid, _ = columns[:4]
     label, score = _narrow(y_true, "y_true"), _narrow(y_score, "y_score")
     check_rows(y_true=y_true, y_score=y_score, qid=qid)

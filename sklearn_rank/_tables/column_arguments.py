@@ -141,15 +141,7 @@ def about_columns(error: Exception, names: ColumnNames) -> TypeError | ValueErro
 
 
 def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "by")) -> ColumnNames:
-    """Return the names; the arguments `several` may have lists of them.
-
-    Raises
-    ------
-    TypeError
-        If a name is not a str.
-    ValueError
-        If labels, scores and queries share a column: scores that are the labels are always right.
-    """
+    """Return the names; the arguments `several` may have lists of them."""
     for role, given in names._asdict().items():
         is_list = role in several and isinstance(given, Iterable) and not isinstance(given, str | Mapping)
         listed = [*given] if is_list else [given]

@@ -69,15 +69,7 @@ def is_stream(data: Any) -> bool:
 
 
 def read_columns(batch: Any, names: ColumnNames) -> Columns:
-    """Read the columns of one batch.
-
-    Raises
-    ------
-    TypeError
-        If it is not a batch.
-    ValueError
-        If it lacks a column.
-    """
+    """Read the columns of one batch."""
     if not isinstance(batch, (tuple, list)):
         return table_columns(table_with(batch, names, "A batch", BATCH_KINDS), names)
     n_columns = 3 if names.sample_weight is None else 4
@@ -110,15 +102,8 @@ def metric_columns(table: Any, names: ColumnNames, asked: Iterable[str]) -> dict
 
 
 def exploded(columns: dict[Any, Any], of_documents: Iterable[Any]) -> dict[Any, Any]:
-    """The columns, with an entry for each entry of their lists, if some have lists in their cells.
-
-    Columns `of_documents` have lists all, or none of them; others may have one entry for a list.
-
-    Raises
-    ------
-    ValueError
-        If a row has no list, an empty one, or lists of several lengths; or a column of documents has none.
-    """
+    """The columns, with an entry for each entry of their lists, if some have lists in their cells."""
+    # Columns `of_documents` have lists all, or none of them; others may have one entry for a list.
     nested = {name: _as_list(column) for name, column in columns.items() if has_lists(column)}
     if not nested:
         return columns
@@ -214,17 +199,7 @@ def column_names(table: Any) -> list[Any] | None:
 
 
 def table_with(data: Any, names: ColumnNames, where: str = "data", kinds: str = TABLE_KINDS) -> Any:
-    """Table in memory that has the named columns; a plan or a stream is collected without its others.
-
-    Raises
-    ------
-    TypeError
-        If it is no table; `where` and `kinds` say what it must be.
-    ValueError
-        If it lacks a column.
-    ImportError
-        If a library is needed to read it that is not installed.
-    """
+    """Table in memory that has the named columns; a plan or a stream is collected without its others."""
     hint, present = hint_for_table(data), column_names(data)
     if hint or (present is None and not _is_table(data)):
         raise TypeError(f"{where} must be {kinds}. {hint}{' ' * bool(hint)}Got {type(data).__name__}.")
@@ -293,13 +268,8 @@ def is_of_disk(error: Exception) -> bool:
 
 
 def check_arrow(table: Any) -> None:
-    """Check what a file made of a table or batch of Arrow, before anything else reads it.
-
-    Raises
-    ------
-    Exception
-        Of Arrow or Python: if offsets lead beyond an array, text is no UTF-8, or Python has no such decimal or time.
-    """
+    """Check what a file made of a table or batch of Arrow, before anything else reads it."""
+    # Offsets may lead beyond an array, text may be no UTF-8, and Python may have no such decimal or time.
     from pyarrow import types
 
     table.validate(full=True)

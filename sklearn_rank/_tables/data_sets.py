@@ -31,13 +31,7 @@ HIDDEN = (".", "_")
 
 
 def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
-    """Iterate over the batches of data in pieces, see `is_in_pieces`, or of a stream.
-
-    Raises
-    ------
-    ValueError
-        If a file is not of CSV, Parquet or Arrow, or a data set lacks a column.
-    """
+    """Iterate over the batches of data in pieces, see `is_in_pieces`, or of a stream."""
     if isinstance(data, (str, os.PathLike)):
         return _open_path(os.fspath(data), names)
     if has(data, "get_fragments"):
@@ -52,13 +46,7 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
 
 
 def _open_path(path: str, names: ColumnNames) -> Iterable[Any]:
-    """Batches of a file of CSV, Parquet or Arrow, or of a folder of them, which are of the format of the first.
-
-    Raises
-    ------
-    ValueError
-        If a file is of another format, or a column is in files and in the names of folders.
-    """
+    """Batches of a file of CSV, Parquet or Arrow, or of a folder of them, which are of the format of the first."""
     first, data_sets = _first_file(path), _import_data_sets()
     start = _start(first) if first else b"PAR1"  # what is not there has an error of Arrow
     kind = next((kind for magic, kind in FORMAT_OF.items() if start.startswith(magic)), "csv")

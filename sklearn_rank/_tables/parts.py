@@ -58,10 +58,8 @@ def evaluate_part(
 def evidence_of_part(
     queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None, *, has_agreement: bool = False
 ) -> Evidence:
-    """Evidence of misuse in the queries of a part.
-
-    `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
-    """
+    """Evidence of misuse in the queries of a part."""
+    # `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
     return evidence_of(queries, specs, name=name, has_agreement=has_agreement)
 
@@ -82,12 +80,9 @@ def evaluate_parts(
     n_jobs: int | None = None,
     name: Any = None,
 ) -> Iterator[PartResult]:
-    """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
-
-    `added` are `metrics_to_add`, or none if settled queries are not asked for. `name` names the column of scores.
-
-    Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
-    """
+    """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts."""
+    # `added` are `metrics_to_add`, or none if settled queries are not asked for. `name` names the column of scores.
+    # Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     discounts, n_threads, inside = discounts_of(specs.values()), effective_n_jobs(n_jobs), 1
     if n_threads > 1:
         parts = iter(parts)

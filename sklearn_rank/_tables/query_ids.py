@@ -21,13 +21,7 @@ class QueryIdIndex:
         self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:
-        """Number of each of some distinct ids of `group_rows`; numbers from the previous `n` on are new.
-
-        Raises
-        ------
-        TypeError
-            If their type differs from those before, because the same query could have two ids.
-        """
+        """Number of each of some distinct ids of `group_rows`; numbers from the previous `n` on are new."""
         kind = kind_after(self._kind, ids, "batches")
         if kind == "objects" and self._kind == "text":
             self._entry = {q: i for i, q in enumerate(self.ids().tolist())}
@@ -39,13 +33,7 @@ class QueryIdIndex:
         return number
 
     def number_rows(self, qid: Any, n_rows: int) -> Number:
-        """Number of the query of each row; ids come in any container, and as often as they want.
-
-        Raises
-        ------
-        ValueError or TypeError
-            As `group_rows` and `number`.
-        """
+        """Number of the query of each row; ids come in any container, and as often as they want."""
         dtype = getattr(qid, "dtype", None)
         if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf" or dtype.itemsize > 8:
             distinct, number = distinct_ids(qid, n_rows)
@@ -88,13 +76,7 @@ class QueryIdIndex:
 
 
 def kind_after(before: str, ids: NDArray[Any], where: str) -> str:
-    """Kind of ids so far, "" before the first.
-
-    Raises
-    ------
-    TypeError
-        If their type differs from those before, because the same query could have two ids.
-    """
+    """Kind of ids so far, "" before the first; another type is refused, because a query could have two ids."""
     kind = _kind(ids)
     if before and kind != before and {kind, before} != {"text", "objects"}:
         raise TypeError(

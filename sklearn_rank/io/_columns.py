@@ -34,18 +34,9 @@ def entries_of_frame(
     frame: Any, kind: str, duplicates: str, given: Roles = USUAL, format: str | None = None,
     *, with_scores: Callable[[Entries], Entries] | None = None, value_is_meant: bool = False,
 ) -> Entries:  # fmt: skip
-    """Entries of a table whose columns have the `given` names, or names that libraries give them.
-
-    A column "rank" is better the lower it is, unless the `format` is "scores". Judgments without a column of grades
-    are relevant documents. `with_scores` makes scores of what was read.
-
-    Raises
-    ------
-    TypeError
-        If a needed column is not there.
-    ValueError
-        If two columns may have one role, or lower values seem to be better; and as `entries_in`.
-    """
+    """Entries of a table whose columns have the `given` names, or names that libraries give them."""
+    # A column "rank" is better the lower it is, unless the `format` is "scores". Judgments without a column of grades
+    # are relevant documents. `with_scores` makes scores of what was read.
     names = column_names(frame) or [*frame]
     found = candidates(names, kind, given)
     if not found.qid or not found.doc_id or (kind == "run" and not found.value):
@@ -73,13 +64,7 @@ def entries_of_frame(
 
 
 def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
-    """The entries of a column of scores or ranks, by its name and by what the caller said of it.
-
-    Raises
-    ------
-    ValueError
-        If the name says that lower is better, and it may be otherwise, or numbers called "rank" are no ranks.
-    """
+    """The entries of a column of scores or ranks, by its name and by what the caller said of it."""
     if format == "ranks":
         return negated(entries)
     is_rank, low = normalized_name(name) == "rank", entries.value.min(initial=np.inf)
@@ -110,15 +95,7 @@ def entries_in(
     table: Any, value: Any, qid: Any, doc_id: Any, duplicates: str, kind: str | None = None,
     with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
-    """Entries of three columns of a table.
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, it has a missing value, a value is not finite, or a document is in a query twice.
-    TypeError
-        If values are not numbers.
-    """
+    """Entries of three columns of a table."""
     check_names(table, value, qid, doc_id)
     queries, documents = ids_in(table, qid), ids_in(table, doc_id)
     numbers = np.ones(len(queries)) if value is None else numbers_in(table, value)

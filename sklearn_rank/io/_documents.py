@@ -22,15 +22,7 @@ DocumentOf = Mapping[Any, Any] | Callable[[Any], Any]
 
 
 def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) -> Entries:
-    """The run with the documents of its chunks, each once in a query.
-
-    Raises
-    ------
-    TypeError
-        If `document_of` is neither a mapping nor a function, or a document cannot be hashed.
-    ValueError
-        If a chunk has no document, or places in lists would be added up.
-    """
+    """The run with the documents of its chunks, each once in a query."""
     if hasattr(document_of, "to_dict") and hasattr(document_of, "index"):
         document_of = by_index(document_of, "document_of", "chunk")
     if not isinstance(document_of, Mapping) and not callable(document_of):

@@ -194,15 +194,8 @@ def without_rows(entries: Entries, out: NDArray[np.bool_]) -> Entries:
 def repeated_rows(
     entries: Entries, where: Callable[[int], str], duplicates: str = "raise", what_to_do: str = HOW_TO_REPEAT
 ) -> NDArray[np.bool_] | None:
-    """Whether the document of each row has a row of a higher value, or an earlier one, in its query; None if none has.
-
-    `where` says in words where a row is, for the error.
-
-    Raises
-    ------
-    ValueError
-        If a query has a document twice, with ``duplicates="raise"``.
-    """
+    """Whether the document of each row has a row of higher value, or an earlier one, in its query; None if none has."""
+    # `where` says in words where a row is, for the error.
     keys = document_keys(entries.doc_id)[0]
     twice = repeated_keys(keys, entries.qid._grouping)
     if twice[0] < 0:
@@ -224,11 +217,9 @@ def repeated_rows(
 
 
 def match(keys: Keys, rows: Grouping, other_keys: Keys, other_rows: Grouping) -> tuple[Index, tuple[int, int]]:
-    """Match the other rows to rows with the same query and key.
-
-    Returned are the row that matches each of the other rows, or -1, and two rows with the same query and key, or -1
-    twice.
-    """
+    """Match the other rows to rows with the same query and key."""
+    # Returned are the row that matches each of the other rows, or -1, and two rows with the same query and key, or -1
+    # twice.
     matches = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(rows.sizes.max(initial=0))), dtype=np.int64)
     alike = grouping_kernels.match_rows(
@@ -253,13 +244,7 @@ def repeated_keys(keys: Keys, rows: Grouping) -> tuple[int, int]:
 
 
 def document_keys(*lists: Any) -> list[Keys]:
-    """Keys of the documents in several lists: equal for equal documents.
-
-    Raises
-    ------
-    TypeError
-        If some lists have strings and others do not.
-    """
+    """Keys of the documents in several lists: equal for equal documents."""
     strings = [isinstance(ids, Text) or _is_text(ids) for ids in lists]
     if not all(strings) and any(strings):
         other = taken(lists[strings.index(False)], [0]).tolist()[0]

@@ -356,13 +356,7 @@ def _refuse_ratings(start: bytes, mark: str | None, name: str) -> None:
 
 
 def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
-    """The entries of three fields, whose values may be ranks.
-
-    Raises
-    ------
-    ValueError
-        If they may be ranks or scores.
-    """
+    """The entries of three fields, whose values may be ranks."""
     if format is None:
         grouping = entries.qid._grouping
         starts, value = grouping.indptr, grouping.take(entries.value)

@@ -42,15 +42,7 @@ def is_hit(entry: Any) -> bool:
 
 
 def read_hits(query: Any, hits: list[Any]) -> list[Any]:
-    """Pairs of id and score of hits, or their ids if none has a score.
-
-    Raises
-    ------
-    TypeError
-        If one is no hit, or some have a score and others have none.
-    ValueError
-        If ranks or distances say that hits without a score do not stand best first.
-    """
+    """Pairs of id and score of hits, or their ids if none has a score."""
     pairs = []
     for hit in hits:
         if not is_hit(hit):
@@ -109,13 +101,7 @@ def _id_of(hit: Any) -> Any:
 
 
 def _only(hit: Mapping[Any, Any], names: tuple[str, ...]) -> Any:
-    """The one value of some keys of a hit; None if it has none.
-
-    Raises
-    ------
-    TypeError
-        If two keys have different values.
-    """
+    """The one value of some keys of a hit; None if it has none."""
     found = [(name, value) for name in names if (value := hit.get(name)) is not None]
     for name, value in found[1:]:
         if value != found[0][1] and {name, found[0][0]} != {"docno", "docid"}:

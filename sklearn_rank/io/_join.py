@@ -459,10 +459,8 @@ def _odd_documents(entries: Entries) -> frozenset[Any]:
 
 
 def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:
-    """Sort rows by query, descending score and descending document id; documents that were not retrieved come last.
-
-    The first column holds the scores, the last one the positions of the documents.
-    """
+    """Sort rows by query, descending score and descending document id; documents that were not retrieved come last."""
+    # The first column holds the scores, the last one the positions of the documents.
     score = columns[0]
     same_query = code[1:] == code[:-1]
     if ((score[1:] > score[:-1]) & same_query).any():

@@ -257,10 +257,8 @@ def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kin
 def both_entries(
     caller: str, judgments: Any, run: Any, duplicates: str, exclude: Excluded | None
 ) -> tuple[Entries, Entries, tuple[int, int]]:
-    """Entries of judgments and of a run, and how many documents of the run and of the judgments were excluded.
-
-    Documents are listed by query on both sides, or on neither.
-    """
+    """Entries of judgments and of a run, and how many documents of the run and of the judgments were excluded."""
+    # Documents are listed by query on both sides, or on neither.
     qrels, run = from_rows(judgments, "judgments", duplicates), from_rows(run, "run", duplicates)
     for entries, kind in ((qrels, "judgments"), (run, "run")):
         refuse_other_kind(caller, entries, kind)
@@ -283,10 +281,8 @@ def both_entries(
 
 
 def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
-    """Row of the judgments that matches each row of the run, or -1; documents are listed in both.
-
-    `rows` and `judged_rows` are the rows of each query, which are read where lists are short.
-    """
+    """Row of the judgments that matches each row of the run, or -1; documents are listed in both."""
+    # `rows` and `judged_rows` are the rows of each query, which are read where lists are short.
     if run.doc_id.are_short:
         judged, of_run = qrels.doc_id.codes, run.doc_id.codes
         if judged is None or of_run is None or judged[0] is not of_run[0]:
@@ -493,13 +489,7 @@ def _refuse_columns(by_query: Mapping[Any, Any], kind: str) -> None:
 
 
 def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
-    """A Series or a frame of pandas as a dictionary by query, or by `what` its index has.
-
-    Raises
-    ------
-    ValueError
-        If one is in the index twice, because a dictionary keeps only its last row.
-    """
+    """A Series or a frame of pandas as a dictionary by query, or by `what` its index has."""
     again = series.index[series.index.duplicated()].tolist()
     if again:
         raise ValueError(
@@ -548,13 +538,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
 
 
 def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
-    """Documents as objects of Python.
-
-    Raises
-    ------
-    TypeError
-        If they are numbers in a Series whose index may be the documents.
-    """
+    """Documents as objects of Python."""
     # NumPy and pandas have tolist, polars has to_list.
     to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)
     listed: list[Any] = [*documents] if to_list is None else to_list()
@@ -673,10 +657,8 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
 
 
 def _exact_floats(values: list[Any]) -> Array | None:
-    """Floats, and ints that floats hold exactly; None for others.
-
-    `as_floats` takes all, and for long runs twice the time.
-    """
+    """Floats, and ints that floats hold exactly; None for others."""
+    # `as_floats` takes all, and for long runs twice the time.
     types = {*map(type, values)}
     if not types <= {float, int, bool}:
         return None

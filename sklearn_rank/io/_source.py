@@ -36,16 +36,7 @@ PIECE_OF_FILE = 2**20
 
 @contextmanager
 def open_to_read(source: Any) -> Iterator[Any]:
-    """Open a path or an open file for reading bytes; gzip is unpacked.
-
-    Raises
-    ------
-    TypeError
-        If it is neither a path nor a file.
-    ValueError
-        If gzip data are truncated or damaged, or become more than 1 GiB and more than 100 times the file, or the file
-        is packed by another program or in UTF-16.
-    """
+    """Open a path or an open file for reading bytes; gzip is unpacked."""
     if isinstance(source, (str, os.PathLike)):
         opened = open(source, "rb")
         if not os.path.isfile(source):
@@ -82,13 +73,7 @@ class _Unpacked(gzip.GzipFile):
         super().__init__(fileobj=file, mode="rb")
 
     def read(self, size: int | None = -1) -> bytes:
-        """The next bytes.
-
-        Raises
-        ------
-        ValueError
-            If more came out than the file may become.
-        """
+        """The next bytes."""
         data = super().read(size)
         if unpacks_too_far(self.tell(), self._n_bytes):
             raise ValueError(
@@ -104,10 +89,8 @@ def read_bytes(file: Any) -> bytes:
 
 
 def complete_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone.
-
-    A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small.
-    """
+    """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone."""
+    # A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small.
     rest: list[bytes] = []
     piece = file.read(PIECE_OF_FILE).removeprefix(BYTE_ORDER_MARK)
     while piece:
@@ -133,15 +116,8 @@ def source_name(source: Any) -> str:
 
 @contextmanager
 def open_to_write(target: Any) -> Iterator[Any]:
-    """Open a path for writing bytes, with gzip if its name ends in ".gz"; an open binary file is used and left open.
-
-    Raises
-    ------
-    TypeError
-        If it is neither a path nor a binary file.
-    OSError
-        If not all could be written; a file at the path is unchanged then.
-    """
+    """Open a path for writing bytes, with gzip if its name ends in ".gz"; an open binary file is used and left open."""
+    # If not all could be written, a file at the path is unchanged.
     if isinstance(target, io.RawIOBase):
         yield _AllWritten(target)
     elif isinstance(target, (str, os.PathLike)):

@@ -137,10 +137,8 @@ SEPARATOR = Constraint(
 
 
 def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None) -> Any:
-    """The table: a file is read, and a lazy frame of polars is collected.
-
-    Columns of `ids` and `others` tell the separator of CSV.
-    """
+    """The table: a file is read, and a lazy frame of polars is collected."""
+    # Columns of `ids` and `others` tell the separator of CSV.
     SEPARATOR.check("separator", separator, "a file of CSV")
     names = [*ids, *others]
     check_names(None, *names)
@@ -180,11 +178,9 @@ def table_in(
     file: Any, source: Any, needed: Callable[[list[str]], list[str]], ids: Sequence[str] = (),
     separator: str | None = None, header: Sequence[str] | None = None, names: Iterable[str] = (),
 ) -> Any:  # fmt: skip
-    """The columns of the table in a source, which is open, that are `needed`; without a row if there is no such column.
-
-    Columns of `ids` are text in CSV, columns of `names` tell its separator, and `header` has the names of columns if
-    the file has none.
-    """
+    """The columns of the table in an open source that are `needed`; without a row if there is no such column."""
+    # Columns of `ids` are text in CSV, columns of `names` tell its separator, and `header` has the names of columns if
+    # the file has none.
     _import_arrow()
     name = source_name(source)
     start = file.read(6)
@@ -295,11 +291,9 @@ def _decoded(table: Any) -> Any:
 
 
 def _file_of_arrow(source: Any, file: Any) -> Any:
-    """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python.
-
-    A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
-    has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
-    """
+    """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python."""
+    # A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where
+    # Python has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
     from pyarrow import BufferReader, OSFile, allocate_buffer
 
     if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):

@@ -65,10 +65,8 @@ def read_lines(
     pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str,
     n_jobs: int | None, with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
-    """Entries of pieces of a file that end with a newline; without a field of values each is 1.
-
-    `with_scores` makes scores of what was read, before duplicates are looked for.
-    """
+    """Entries of pieces of a file that end with a newline; without a field of values each is 1."""
+    # `with_scores` makes scores of what was read, before duplicates are looked for.
     found_wrong = Event()
 
     def read_piece(text: bytes) -> _Rows:
