@@ -204,10 +204,8 @@ def _of_rows(
 def constant_within(
     x: NDArray[Any], grouping: Grouping, rule: str, show: Callable[[NDArray[Any]], str]
 ) -> NDArray[Any]:
-    """Entry of each query, of entries per row.
-
-    If they vary inside a query they are refused with the `rule`, and two of them as `show` writes them.
-    """
+    """Entry of each query, of entries per row."""
+    # If they vary inside a query they are refused with the `rule`, and two of them as `show` writes them.
     indptr, of_query = grouping.indptr, x[grouping.first_rows]
     if grouping.order is None:  # mostly no entry differs from the one before, unless a query begins there
         differs = x[1:] != x[:-1]

@@ -85,10 +85,8 @@ def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None
 def check_columns(
     first: Any, second: Any, name: str = "y_score", *, of_first: str = "y_true", are: str = "documents"
 ) -> None:
-    """Refuse frames of queries by documents, or by what else columns `are`, that do not have the same in one order.
-
-    One column of labels or scores is no document, and may have any name.
-    """
+    """Refuse frames of queries by documents, or by what else columns `are`, that do not have the same in one order."""
+    # One column of labels or scores is no document, and may have any name.
     a, b = names_of(first), names_of(second)
     if not _same_names(a, b) and (len(a) > 1 or are != "documents"):
         raise ValueError(

@@ -43,11 +43,9 @@ def fingerprints_of(queries: Queries) -> Fingerprints:
 def fingerprints_of_rankings(
     queries: Queries, documents: Callable[[Index], NDArray[Any]] | None
 ) -> Fingerprints | None:
-    """Sum of hashes of the retrieved documents of each query, each with its rank and the number of ties.
-
-    `documents` maps rows of the input to ids. Without it, a document is known by its place among the rows of its query.
-    Places do not identify documents if all rows come in the order of their ranks; then the result is None.
-    """
+    """Sum of hashes of the retrieved documents of each query, each with its rank and the number of ties."""
+    # `documents` maps rows of the input to ids. Without it, a document is known by its place among the rows of its
+    # query. Places do not identify documents if all rows come in the order of their ranks; then the result is None.
     grouping = queries.grouping
     sums = np.zeros(grouping.n_queries, dtype=np.uint32)
     in_order: list[bool] = []

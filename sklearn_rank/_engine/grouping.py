@@ -371,10 +371,8 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
 
 
 def _runs_of_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDArray[Any], Any, Number | None, Any]:
-    """Distinct ids, starts of runs of rows, number of the query of each run, and first run of each query.
-
-    Starts are None if each row is a run. Numbers are None if each run is a query, which rising ids show.
-    """
+    """Distinct ids, starts of runs of rows, number of the query of each run, and first run of each query."""
+    # Starts are None if each row is a run. Numbers are None if each run is a query, which rising ids show.
     number: Number | None = None
     first: Index | None = None
     text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(qid, n_rows)
@@ -414,11 +412,9 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 
 
 def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
-    """Starts of runs of equal ids, and the end of the last one; their ids; and whether these are known to rise.
-
-    A run may be cut in two. If most runs seem to have one row, the starts are None, and the ids have an entry for each
-    row.
-    """
+    """Starts of runs of equal ids, and the end of the last one; their ids; and whether these are known to rise."""
+    # A run may be cut in two. If most runs seem to have one row, the starts are None, and the ids have an entry for
+    # each row.
     kind, n_rows = ids.dtype.kind, len(ids)
     if kind == "O":  # an object at the address of the one before need not be looked at again
         starts, _, _ = _runs(_addresses(ids), n_jobs)

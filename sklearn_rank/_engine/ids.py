@@ -30,10 +30,8 @@ MISSING = "Every row needs a query, so qid must not contain missing values. Got 
 
 
 def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
-    """Array whose entries are equal where the ids are, and a function from entries to ids.
-
-    An id that is missing is refused with the text `missing`, if it is seen here.
-    """
+    """Array whose entries are equal where the ids are, and a function from entries to ids."""
+    # An id that is missing is refused with the text `missing`, if it is seen here.
     if type(qid) is np.ndarray and qid.ndim == 1 and qid.dtype.kind not in "fV":
         return qid, as_they_are
     if isinstance(qid, (list, tuple)):
@@ -96,10 +94,8 @@ def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
 
 
 def refuse_rounded_ids(ids: NDArray[Any], dtype: str = "") -> None:
-    """Refuse floats that are so large that their type does not tell whole numbers apart; `dtype` is theirs, if known.
-
-    Two ids may have become one before they get here.
-    """
+    """Refuse floats so large that their type does not tell whole numbers apart; `dtype` is theirs, if known."""
+    # Two ids may have become one before they get here.
     if ids.dtype.kind == "f":
         exact, largest = EXACT_BELOW.get(dtype or ids.dtype.name), np.nanmax(np.abs(ids), initial=0)
     elif ids.dtype == object:
@@ -147,10 +143,8 @@ class SpellingError(ValueError):
 
 
 def refuse_two_spellings(*lists: Collection[Any], types: Iterable[type] | None = None) -> None:
-    """Refuse texts that are blank, that differ only by blanks around them, or that are one of the numbers as text.
-
-    Entries of all lists are compared with each other, and those of `types`, if known, need not be looked at again.
-    """
+    """Refuse texts that are blank, that differ only by blanks around them, or that are one of the numbers as text."""
+    # Entries of all lists are compared with each other, and those of `types`, if known, need not be looked at again.
     types = {*map(type, chain.from_iterable(lists))} if types is None else {*types}
     for kind in (str, bytes):
         of_kind = [one for one in types if issubclass(one, kind)]
@@ -324,10 +318,8 @@ class ArrowText:
 
 
 def id_order(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Positions of distinct ids in their order: numbers before text, each sorted; other ids by type, then by repr.
-
-    It depends neither on the container nor on the order of the rows, so that draws are a function of ids and seed.
-    """
+    """Positions of distinct ids in their order: numbers before text, each sorted; other ids by type, then by repr."""
+    # It depends neither on the container nor on the order of the rows, so that draws are a function of ids and seed.
     if ids.dtype != object:
         return np.argsort(ids, kind="stable")
     values = ids.tolist()

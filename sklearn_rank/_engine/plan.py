@@ -287,13 +287,8 @@ class Recording:
         return Recorded(self, Result(slot), axis)
 
     def record(self, curve: CurveRequest) -> tuple[Any, Any, Any]:
-        """Numerator and denominator of a formula, and what a query needs to have a value.
-
-        Raises
-        ------
-        NotRecorded
-            If it does something that cannot be recorded.
-        """
+        """Numerator and denominator of a formula, and what a query needs to have a value."""
+        # NotRecorded is raised if it does something that cannot be recorded.
         n, spec = len(self.entries), curve.spec
         ranked = Ranked(RecordedOrder(self), curve.cutoffs, spec["min_relevance"])
         try:

@@ -164,11 +164,9 @@ class Ranking:
         ties: str = "average",
         keep_unretrieved: bool = False,
     ) -> Ranking:
-        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades.
-
-        The policy is for retrieved documents. With `keep_unretrieved` the others (-inf) are the last tie block, because
-        no ranking orders them.
-        """
+        """Rank rows by falling score; equal ones as the tie policy says, which may need the labels or grades."""
+        # The policy is for retrieved documents. With `keep_unretrieved` the others (-inf) are the last tie block,
+        # because no ranking orders them.
         grade, indptr = labels.grade, labels.indptr
         label = labels.label if grade is None and labels.label.ndim == 1 else None  # subtopics have no order
         n_rows, longest, ptr = len(score), order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
@@ -215,12 +213,10 @@ class Ranking:
 
     @classmethod
     def by_novelty(cls, label: Array, indptr: Index, *, depth: int, alpha: float, min_relevance: float) -> Ranking:
-        """Rank all rows greedily, so that each adds most to those before it.
-
-        A document adds the sum of its relevant subtopics, each worth (1 - alpha)**(relevant documents before). Among
-        equals the one relevant to the first subtopic comes first, then to the second, and so on, so that the order of
-        the rows only decides between documents with the same labels.
-        """
+        """Rank all rows greedily, so that each adds most to those before it."""
+        # A document adds the sum of its relevant subtopics, each worth (1 - alpha)**(relevant documents before). Among
+        # equals the one relevant to the first subtopic comes first, then to the second, and so on, so that the order of
+        # the rows only decides between documents with the same labels.
         by_subtopic = label.reshape(len(label), label.shape[-1] if label.ndim == 2 else 1)
         relevant = (by_subtopic >= min_relevance).astype(np.float64)
         query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -492,10 +488,8 @@ def depth_of(specs: Sequence[Any]) -> int | None:
 
 
 def tied_across(queries: Queries | LazyQueries, spec: Any) -> NDArray[np.bool_]:
-    """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists.
-
-    Documents that were not retrieved have no scores.
-    """
+    """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
+    # Documents that were not retrieved have no scores.
     if isinstance(queries, LazyQueries):
         blocks = queries.for_each(lambda first, last, block: tied_across(block, spec), depth_of([spec]))
         return np.concatenate(blocks)

@@ -95,10 +95,8 @@ def read_labels(
 
 
 def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str, Any]) -> D:
-    """Data with the columns that metrics read: given by name, or levels of the index of `y_true`.
-
-    A column that is in neither is left out, which the metric refuses.
-    """
+    """Data with the columns that metrics read: given by name, or levels of the index of `y_true`."""
+    # A column that is in neither is left out, which the metric refuses.
     index, found = labels_of(y_true), dict[str, Array]()
     for name in names:
         x = given.get(name)
@@ -315,10 +313,8 @@ def some_rows(data: Data, rows: Index) -> Data:
 def summary_of(
     label: NDArray[Any] | None, score: NDArray[Any] | None, id_kind: str = "i", n_jobs: int | None = 1
 ) -> tuple[DataSummary, Any, bool]:
-    """Facts about labels, and about scores without gaps; labels as bytes if all are grades; and whether all are good.
-
-    Good labels are not infinite, and good scores neither NaN nor +inf.
-    """
+    """Facts about labels, and about scores without gaps; labels as bytes if all are grades; whether all are good."""
+    # Good labels are not infinite, and good scores neither NaN nor +inf.
     if label is not None and not (label.dtype in READ and label.flags.c_contiguous and label.flags.aligned):
         label = as_floats(label, "y_true")
     grade = None if label is None or label.ndim == 2 else np.empty(len(label), BYTE)
@@ -479,10 +475,8 @@ def _tie_order(keys: NDArray[Any], grouping: Grouping) -> Index:
 
 
 def query_weight(sample_weight: ArrayLike, grouping: Grouping, *, may_be_zero: bool = False) -> Array:
-    """Weights per query from weights per row.
-
-    They must not vary inside a query, be negative, infinite or all zero; of a part of the queries they may be zero.
-    """
+    """Weights per query from weights per row."""
+    # They must not vary inside a query, be negative, infinite or all zero; of a part of the queries they may be zero.
     weight, n_rows = column(as_floats(sample_weight, "sample_weight")), grouping.n_rows
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")

@@ -47,19 +47,15 @@ class Grades(ABC):
 
     @abstractmethod
     def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
-        """Grades of some documents, and query, label and count of groups of all others.
-
-        The queries count from the first of `rows`.
-        """
+        """Grades of some documents, and query, label and count of groups of all others."""
+        # The queries count from the first of `rows`.
 
     def listed(
         self, rows: slice, query: Index, item: Index, *, depth: int, ranked: bool, without_self: bool = False,
         left_out: Any = None,
     ) -> tuple[Array, DocumentsWithoutRow]:  # fmt: skip
-        """Grades of listed documents, and the others.
-
-        Document i does not count for query i if `without_self`, nor do the entries of the matrix `left_out`.
-        """
+        """Grades of listed documents, and the others."""
+        # Document i does not count for query i if `without_self`, nor do the entries of the matrix `left_out`.
         n_listed, n_queries = len(query), rows.stop - rows.start
         if without_self:
             query = np.append(query, np.arange(n_queries))
@@ -102,10 +98,8 @@ class Judgments(Grades):
 
 
 def csr(matrix: Any, name: str, first: int = 0) -> Any:
-    """Sparse matrix of float64 in canonical form; missing values (NaN) are kept, infinite ones refused.
-
-    Its first row is row `first` of the whole.
-    """
+    """Sparse matrix of float64 in canonical form; missing values (NaN) are kept, infinite ones refused."""
+    # Its first row is row `first` of the whole.
     matrix = _reals(matrix, name)
     if matrix.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, a row for each query. Got shape {matrix.shape} instead.")
@@ -149,10 +143,8 @@ def summary_of_labels(labels: Array) -> DataSummary:
 def list_batches(
     indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False, left_out: Any = None
 ) -> LazyQueries:
-    """Lazy queries from lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others.
-
-    `left_out` are the pairs of a query and a document that do not count; lists do not have them.
-    """
+    """Lazy queries from lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others."""
+    # `left_out` are the pairs of a query and a document that do not count; lists do not have them.
     n_queries, indptr, item = len(indptr) - 1, indptr.astype(np.int64), item.astype(np.int64)
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
@@ -202,10 +194,8 @@ def check_sparse(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None, exclude: Any = None,
 ) -> LazyQueries:  # fmt: skip
-    """Check sparse judgments and their scores, sparse or not, a row a query.
-
-    Entries of the matrix `exclude` are no documents.
-    """
+    """Check sparse judgments and their scores, sparse or not, a row a query."""
+    # Entries of the matrix `exclude` are no documents.
     for name, given in (("qid", qid), ("tie_break", tie_break)):
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")

@@ -154,13 +154,7 @@ AS_IT_IS = {"tie_order": "input", "float32": False}
 
 
 def reading_of(specs: Mapping[str, MetricSpec]) -> dict[str, Any]:
-    """Return the keywords of `join` that the conventions of the metrics require for the scores of a run.
-
-    Raises
-    ------
-    ValueError
-        If the metrics require different keywords.
-    """
+    """Return the keywords of `join` that the conventions of the metrics require for the scores of a run."""
     of_trec_eval = [spec["convention"] in BY_DOCUMENT_ID for spec in specs.values()]
     if any(of_trec_eval) and not all(of_trec_eval):
         raise ValueError(
@@ -172,13 +166,7 @@ def reading_of(specs: Mapping[str, MetricSpec]) -> dict[str, Any]:
 
 
 def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None:
-    """Refuse to keep the ranks of documents that a metric leaves out.
-
-    Raises
-    ------
-    ValueError
-        If a metric leaves out unjudged documents.
-    """
+    """Refuse to keep the ranks of documents that a metric leaves out."""
     name = next((name for name, spec in specs.items() if spec["unjudged"] == "drop"), None)
     if duplicates == "nonrelevant" and name is not None:
         raise ValueError(
@@ -188,13 +176,7 @@ def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None
 
 
 def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
-    """Return values by query; the rows of the user have no order here, so positions cannot match.
-
-    Raises
-    ------
-    TypeError
-        If the values are neither a mapping nor labeled by an index.
-    """
+    """Return values by query; the rows of the user have no order here, so positions cannot match."""
     # pandas Series and frames.
     if hasattr(values, "to_dict") and hasattr(values, "index"):
         values = by_index(values, name)

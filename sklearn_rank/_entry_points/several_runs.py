@@ -15,15 +15,8 @@ from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
 
 
 def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = None, qid: Any = None) -> dict[str, Any]:
-    """Return systems by name: a list with one dimension more than a system becomes `Runs`; others are unchanged.
-
-    `data` holds labels, judgments or a table; `y_true` holds labels or a column of the table.
-
-    Raises
-    ------
-    TypeError
-        If a list is ambiguous (several runs, or the lists of several queries), or mixes runs with other values.
-    """
+    """Return systems by name: a list with one dimension more than a system becomes `Runs`; others are unchanged."""
+    # `data` holds labels, judgments or a table; `y_true` holds labels or a column of the table.
     labels = data if y_true is None else y_true
     shape = _shape(labels)
     has_level = "qid" in getattr(getattr(labels, "index", None), "names", ())

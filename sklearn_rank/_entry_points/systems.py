@@ -365,13 +365,7 @@ def _of_columns(
     data: Any, y_score: Mapping[str, str], metrics: MetricsLike, keywords: Mapping[str, Any], *, y_true: Any, qid: Any,
     mask: Any, n_jobs: int | None, **columns: Any,
 ) -> Systems:  # fmt: skip
-    """Evaluate systems that are columns of a table; read only the named columns.
-
-    Raises
-    ------
-    ValueError or TypeError
-        As `evaluate_table`.
-    """
+    """Evaluate systems that are columns of a table; read only the named columns."""
     if mask is not None:
         raise TypeError("mask= is not supported for tables: each row is a document. Got a mask.")
     _refuse_twice([*y_score.values()])
@@ -398,13 +392,7 @@ def _of_columns(
 
 
 def _of_runs(judgments: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
-    """Evaluate systems with a run each; raise if their evaluated queries differ.
-
-    Raises
-    ------
-    ValueError or TypeError
-        As `evaluate_run`, with the name of the system.
-    """
+    """Evaluate systems with a run each; raise if their evaluated queries differ."""
     results = {}
     judgments = from_rows(judgments, "judgments", common.get("duplicates", "raise"))
     with findings_of_systems(SYSTEMS) as seen:

@@ -20,10 +20,8 @@ def adjusted_mean(mean: float, chance: float, best: float) -> float:
 
 
 def adjusted_values(spec: MetricSpec, by_score: PerQuery, chance: PerQuery, best: PerQuery) -> PerQuery:
-    """Values (value - chance) / (best - chance) of a metric, undefined where the best order is no better than chance.
-
-    They are in the order of the queries of all three, and have the cutoffs of `by_score`.
-    """
+    """Values (value - chance) / (best - chance) of a metric, undefined where the best order does not beat chance."""
+    # They are in the order of the queries of all three, and have the cutoffs of `by_score`.
     value, luck, most = (x.values() for x in (by_score, chance, best))
     gap = most - luck
     better = gap if spec.metric.greater_is_better else -gap

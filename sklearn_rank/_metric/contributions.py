@@ -133,10 +133,8 @@ def mean_of_ties(order: Ranking, x: Array) -> Array:
 
 
 def contributions(queries: Queries, spec: MetricSpec, values: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """What each row adds to the value of its query, and whether it is a sum over documents for each query.
-
-    Rows are by query. What they add is 0 in a query where the value is no sum.
-    """
+    """What each row adds to the value of its query, and whether it is a sum over documents for each query."""
+    # Rows are by query. What they add is 0 in a query where the value is no sum.
     sizes, added = queries.grouping.sizes, np.zeros(len(queries.row_label))
     none = added, np.zeros(len(sizes), bool)
     if spec.metric.subtopics or spec.metric.transform is not None:

@@ -192,12 +192,10 @@ def _define(
 
 
 def _reduce(entry: Metric) -> tuple[Any, ...]:
-    """Pickle by the place of the public function, or by the parts of the metric if no place can be imported.
-
-    A function of a script or notebook has a place in this process, and in a fork of it, but workers have another main
-    module. So both are sent. The parts are in a pickle of their own: only cloudpickle finds the formula, whose name the
-    public function has taken.
-    """
+    """Pickle by the place of the public function, or by the parts of the metric if no place can be imported."""
+    # A function of a script or notebook has a place in this process, and in a fork of it, but workers have another main
+    # module. So both are sent. The parts are in a pickle of their own: only cloudpickle finds the formula, whose name
+    # the public function has taken.
     module, name = entry.function.__module__, entry.function.__qualname__
     parts = (
         entry.name,

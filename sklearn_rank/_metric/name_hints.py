@@ -198,10 +198,8 @@ def hint_for_their_name(text: str) -> str:
 
 
 def _is_slip(name: str, known: str) -> bool:
-    """Whether a known name was typed with two neighbors swapped, or a long one with one letter off.
-
-    The first letter must be right, because letters in front make other measures: GMAP, IDCG, GAUC.
-    """
+    """Whether a known name was typed with two neighbors swapped, or a long one with one letter off."""
+    # The first letter must be right, because letters in front make other measures: GMAP, IDCG, GAUC.
     if name[:1] != known[:1] or abs(len(name) - len(known)) > 1:
         return False
     start = next((i for i, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))

@@ -19,11 +19,9 @@ UNEQUAL_LABELS = "unequal labels"
 
 
 def settled_as_metric(spec: MetricSpec) -> MetricSpec | None:
-    """Metric that is undefined where the judgments of a query alone fix the value of this one; None if unknown.
-
-    It is the metric itself where that is undefined without a relevant document, or without a pair of unequal labels.
-    The values of pointwise errors depend on scores, so no judgment fixes them.
-    """
+    """Metric that is undefined where the judgments of a query alone fix the value of this one; None if unknown."""
+    # It is the metric itself where that is undefined without a relevant document, or without a pair of unequal labels.
+    # The values of pointwise errors depend on scores, so no judgment fixes them.
     entry, keywords = spec.metric, {name: spec[name] for name in ("unjudged", "negative")}
     if not entry.is_built_in or entry.subtopics:
         return spec if entry.needs_relevant or (entry.is_built_in and entry.undefined_when) else None
@@ -72,10 +70,8 @@ def metrics_to_add(specs: Mapping[str, MetricSpec]) -> dict[str, MetricSpec]:
 
 
 def relevance_of(spec: MetricSpec) -> tuple[float, str] | None:
-    """The lowest relevant label, and how negative labels are read, of a metric that is undefined without such a label.
-
-    Metrics with the same answer are undefined for the same queries. None for other metrics.
-    """
+    """The lowest relevant label, and how negative labels are read, of a metric that is undefined without such labels."""
+    # Metrics with the same answer are undefined for the same queries. None for other metrics.
     entry = spec.metric
     if not entry.is_built_in or entry.subtopics or spec["adjusted"] or entry.undefined_when not in WITHOUT_RELEVANT:
         return None
@@ -86,10 +82,8 @@ def relevance_of(spec: MetricSpec) -> tuple[float, str] | None:
 
 
 def zero_is_nothing(meaning: str) -> bool:
-    """Whether a value of 0 says that no relevant document was reached, by the meaning that results have.
-
-    It is no such value where 0 is best, the worst order, or luck, or the user's own.
-    """
+    """Whether a value of 0 says that no relevant document was reached, by the meaning that results have."""
+    # It is no such value where 0 is best, the worst order, or luck, or the user's own.
     entry: Metric | None = metric_of_meaning(meaning)
     if entry is None or not entry.greater_is_better or entry.name in ("judged", "bpref"):
         return False

@@ -401,10 +401,8 @@ def is_adjusted(meaning: str) -> bool:
 
 
 def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
-    """Metric with its cutoff and keywords; made, and checked, once for each set of plain values.
-
-    It is shared by all who ask for it, so it is not for users, who might change its keywords.
-    """
+    """Metric with its cutoff and keywords; made, and checked, once for each set of plain values."""
+    # It is shared by all who ask for it, so it is not for users, who might change its keywords.
     known = REGISTRY.get(metric.name) is metric  # do not cache user-defined metrics: it would keep their closures alive
     cutoffs: Any = tuple(k) if type(k) is list else k
     of_ints = type(cutoffs) is tuple and all([type(cutoff) is int for cutoff in cutoffs])
