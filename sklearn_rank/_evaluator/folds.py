@@ -151,10 +151,8 @@ def fit_folds(
     data: BaseFolds, estimators: Sequence[Any], output: Callable[..., Any], n_jobs: int | None, *,
     keep_estimator: bool = False, score_train: bool = False,
 ) -> Generator[FoldResult]:  # fmt: skip
-    """Fit each estimator on each fold, in that order, `n_jobs` at a time. Closing the generator stops the fits.
-
-    Each `fit` gets the metadata it requests; the result holds ``output(estimator, X, y)`` for the test rows.
-    """
+    """Fit each estimator on each fold, in that order, `n_jobs` at a time. Closing the generator stops the fits."""
+    # Each `fit` gets the metadata it requests; the result holds ``output(estimator, X, y)`` for the test rows.
     calls = (
         delayed(_fit_fold)(clone(e), data.X, data.y, data.metadata, fold, keep_estimator, score_train, output)
         for e in estimators

@@ -140,10 +140,8 @@ class QueryFolds(BaseFolds):
 
     @cached_property
     def n_repeats(self) -> int | None:
-        """How often rows are tested: at most once (1), or the same number > 1 for all rows; otherwise None.
-
-        Identical folds do not count as repeats, because they would count one result twice.
-        """
+        """How often rows are tested: at most once (1), or the same number > 1 for all rows; otherwise None."""
+        # Identical folds do not count as repeats, because they would count one result twice.
         n_repeats = int(self._n_tests.max())
         if n_repeats == 1:
             return 1

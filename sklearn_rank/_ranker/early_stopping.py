@@ -251,11 +251,9 @@ def drop_later_stages(model: Any, n_stages: int) -> bool:
 
 
 def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a model with our metric as the scorer of its early stopping.
-
-    For each call of a scorer, scikit-learn predicts with all trees from the first one. So if training neither stops
-    early nor calls `on_round`, the best stage is chosen afterwards.
-    """
+    """Fit a model with our metric as the scorer of its early stopping."""
+    # For each call of a scorer, scikit-learn predicts with all trees from the first one. So if training neither stops
+    # early nor calls `on_round`, the best stage is chosen afterwards.
     if monitor.patience is None and monitor.on_round is None:
         return fit_staged(model, train, validation, monitor)
 
@@ -287,10 +285,8 @@ def why_not_lightgbm(model: Any) -> str:
 
 
 def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a LightGBM model with our metric as its evaluation function; its own metrics are off.
-
-    A callback stops the training; LightGBM keeps the best trees.
-    """
+    """Fit a LightGBM model with our metric as its evaluation function; its own metrics are off."""
+    # A callback stops the training; LightGBM keeps the best trees.
     to_scores, stop = output_to_scores(model, train.y), import_module("lightgbm.callback").EarlyStopException
 
     def record(y_pred: Any) -> float:
@@ -328,12 +324,10 @@ def why_not_xgboost(model: Any) -> str:
 
 
 def fit_xgboost(estimator: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit an XGBoost model with a callback that predicts the validation rows after each round.
-
-    We do not use a Python metric, because XGBoost calls it once for each query. XGBoost caches its predictions for a
-    matrix, so a round costs only the predictions of the new trees. The callbacks of the user run after ours, because
-    XGBoost skips callbacks after the first that stops the training.
-    """
+    """Fit an XGBoost model with a callback that predicts the validation rows after each round."""
+    # We do not use a Python metric, because XGBoost calls it once for each query. XGBoost caches its predictions for a
+    # matrix, so a round costs only the predictions of the new trees. The callbacks of the user run after ours, because
+    # XGBoost skips callbacks after the first that stops the training.
     to_scores = output_to_scores(estimator, train.y)
     rows = import_module("xgboost").DMatrix(
         validation.X, missing=estimator.missing, nthread=estimator.n_jobs, feature_types=estimator.feature_types,
@@ -373,10 +367,8 @@ def why_not_catboost(model: Any) -> str:
 
 
 def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
-    """Fit a CatBoost model with our metric as its evaluation metric; its own early stopping is off.
-
-    A callback stops the training; the trees after the best round are dropped.
-    """
+    """Fit a CatBoost model with our metric as its evaluation metric; its own early stopping is off."""
+    # A callback stops the training; the trees after the best round are dropped.
     to_scores, output = output_to_scores(model, train.y), _output_of(model)
     errors: list[BaseException] = []
 

@@ -110,10 +110,8 @@ def _refuse_copied_lists(estimator: Estimator) -> None:
 
 
 def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_ranking: bool = False) -> None:
-    """Refuse a model with a nested search, which would optimize another objective on split queries.
-
-    With `unless_ranking`, accept a search with ranking scorers and a query splitter.
-    """
+    """Refuse a model with a nested search, which would optimize another objective on split queries."""
+    # With `unless_ranking`, accept a search with ranking scorers and a query splitter.
     for inner in with_inner(estimator):
         refuse_torn_search(inner)
         if tunes(inner) and not (unless_ranking and is_ranking_search(inner)):

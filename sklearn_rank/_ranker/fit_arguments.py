@@ -82,10 +82,8 @@ def fit_model(
     model: Any, train: FitData, validation: FitData | None,
     fit_last: Callable[[Any, FitData, FitData], Any] = fit_with_validation,
 ) -> Any:  # fmt: skip
-    """Fit a model, with validation rows if there are any; then `fit_last` fits the last step of a Pipeline.
-
-    All steps of a Pipeline learn only from the training rows; those before the last transform the validation rows.
-    """
+    """Fit a model, with validation rows if there are any; then `fit_last` fits the last step of a Pipeline."""
+    # All steps of a Pipeline learn only from the training rows; those before the last transform the validation rows.
     if validation is None:
         prefix, last = last_step(model)
         keywords = training_arguments(last, train)
@@ -102,10 +100,8 @@ def fit_model(
 def own_arguments(
     model: Any, arguments: Mapping[str, Any], *, has_validation: Any, columns: Collection[str] = ()
 ) -> None:
-    """Refuse arguments that the model's `fit` does not accept, or that `QueryRanker` sets itself.
-
-    `columns` are the columns that the metric of early stopping reads; they are levels of the index of y.
-    """
+    """Refuse arguments that the model's `fit` does not accept, or that `QueryRanker` sets itself."""
+    # `columns` are the columns that the metric of early stopping reads; they are levels of the index of y.
     accepted = inspect.signature(model.fit).parameters
     takes = [name for name, p in accepted.items() if name not in HANDED_ON and p.default is not p.empty]
     for name in arguments:

@@ -629,10 +629,8 @@ def stopping_metric(ranker: QueryRanker) -> MetricSpec | None:
 
 
 def as_query_ranker(estimator: Estimator) -> Any:
-    """Wrap an estimator, or the last step of a Pipeline, in `QueryRanker`, unless it accepts qid already.
-
-    If the `fit` of the model requests sample_weight, the wrapper requests it as well.
-    """
+    """Wrap an estimator, or the last step of a Pipeline, in `QueryRanker`, unless it accepts qid already."""
+    # If the `fit` of the model requests sample_weight, the wrapper requests it as well.
     if consumes(estimator, "fit", "qid"):
         return estimator
     if hasattr(estimator, "steps"):
@@ -663,11 +661,9 @@ def _keeps_features(fitted: Any, names: NDArray[Any]) -> bool:
 
 @contextmanager
 def with_splits(model: Any, train: FitData, queries: NDArray[Any] | None) -> Iterator[None]:
-    """Replace query splitters in a model, or in steps of a Pipeline, by their splits of the training rows.
-
-    This works because such a model is fitted on all training rows. A model nested in another model, such as an
-    ensemble, may be fitted on part of the rows, so its splitter is not replaced.
-    """
+    """Replace query splitters in a model, or in steps of a Pipeline, by their splits of the training rows."""
+    # This works because such a model is fitted on all training rows. A model nested in another model, such as an
+    # ensemble, may be fitted on part of the rows, so its splitter is not replaced.
     replaced = []
     inside = IN_RANKER.set(True)
     try:

@@ -174,10 +174,8 @@ def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:
 
 
 def project_rows(X: Any) -> NDArray[np.float64]:
-    """Sum each row's features with fixed weights; only numeric features if there are any.
-
-    NaN if the type of X is unknown: a missing fingerprint must not make a model fail.
-    """
+    """Sum each row's features with fixed weights; only numeric features if there are any."""
+    # NaN if the type of X is unknown: a missing fingerprint must not make a model fail.
     X = X.tocsr() if hasattr(X, "tocsr") else X
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     try:

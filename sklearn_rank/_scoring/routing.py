@@ -134,10 +134,9 @@ def with_queries(call: Callable[..., Any], qid: Any) -> Callable[..., Any]:
 
 
 def request_automatically(request: Any, *names: str) -> None:
-    """Request metadata of a method if the user has neither requested nor refused it.
-
-    scikit-learn 1.10 or later does so under ``set_config(metadata_request_policy="auto")``; earlier versions never do.
-    """
+    """Request metadata of a method if the user has neither requested nor refused it."""
+    # scikit-learn 1.10 or later does so under ``set_config(metadata_request_policy="auto")``; earlier versions never
+    # do.
     if hasattr(request, "add_auto_request"):
         request.add_auto_request(*[name for name in names if request.requests.get(name) is None])
 

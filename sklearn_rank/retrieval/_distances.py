@@ -108,10 +108,8 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
 
 
 def queries_among_items(queries: Any, items: Any) -> tuple[int, int]:
-    """How many of some queries are items, and how many queries were looked for; none, if features repeat by nature.
-
-    Rows with the same number are compared, and others if features have fractions, which do not agree by chance.
-    """
+    """How many of some queries are items, and how many queries were looked for; none, if features repeat by nature."""
+    # Rows with the same number are compared, and others if features have fractions, which do not agree by chance.
     queries, items = as_numpy(queries), as_numpy(items)
     if sparse.issparse(queries) or sparse.issparse(items):
         queries, items = (sparse.csr_array(x[:LOOKED_FOR]).toarray() for x in (queries, items))
@@ -184,11 +182,9 @@ def _pairwise(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -
 
 
 def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Distances:
-    """Cosine and inner product, negative; or squared distances less the square of the query: ``x x - 2 q x``.
-
-    Features are centered first for distances, which loses less to rounding; whole numbers stay whole, and their ties
-    exact.
-    """
+    """Cosine and inner product, negative; or squared distances less the square of the query: ``x x - 2 q x``."""
+    # Features are centered first for distances, which loses less to rounding; whole numbers stay whole, and their ties
+    # exact.
     is_sparse = sparse.issparse(queries) or sparse.issparse(items)
     is_square = distance == "euclidean"
     for x in (queries, items):
@@ -239,11 +235,9 @@ def _narrow_products(queries: Array, items: Array, square: Array | None) -> Any:
 def _slack(
     queries: Array, items: Array, is_square: bool, dtype: type = np.float64, shortest: float = SHORT_VECTOR
 ) -> Array:  # fmt: skip
-    """How far two sums of the same products may be apart, summed up in whatever order, for each query.
-
-    A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for squares,
-    and for rounding features to `dtype`.
-    """
+    """How far two sums of the same products may be apart, summed up in whatever order, for each query."""
+    # A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for
+    # squares, and for rounding features to `dtype`.
     length, longest = np.maximum(row_norms(queries), shortest), max(row_norms(items).max(), shortest)
     with np.errstate(over="ignore"):
         size = length * longest + (longest**2 if is_square else 0.0)

@@ -273,13 +273,11 @@ def search(
 
 
 def nearest(distances: Distances, rows: slice, depth: int) -> tuple[Index, Index, NDArray[Any]]:
-    """Find the `depth` nearest items of each query, all ties of the last one and a few more: query, item, distance.
-
-    Items are dealt out to lanes. The `depth` nearest lanes have an item each that is no further away than the last of
-    them, so neither is the last item that is asked for. If a distance may be off by `slack`, that one may be as much
-    further away, and another item as much nearer. Distances in float32, if there are some, leave so few candidates
-    that pairs are compared one by one in float64, or are made anew in float64.
-    """
+    """Find the `depth` nearest items of each query, all ties of the last one and a few more: query, item, distance."""
+    # Items are dealt out to lanes. The `depth` nearest lanes have an item each that is no further away than the last of
+    # them, so neither is the last item that is asked for. If a distance may be off by `slack`, that one may be as much
+    # further away, and another item as much nearer. Distances in float32, if there are some, leave so few candidates
+    # that pairs are compared one by one in float64, or are made anew in float64.
     if distances.narrow is not None and distances.of_pairs is not None:
         of, slack = distances.narrow
         distance = of(rows)

@@ -229,10 +229,8 @@ def _true_nearness(distances: Any, n_queries: int, higher_is_nearer: bool) -> Ar
 
 
 def _as_near(items: Index, near: Array, true: Array, tolerance: float, n_items: int) -> tuple[Index, Index]:
-    """Neighbors, and the ones that are as near as the farthest true one, filled up with items not in the list.
-
-    If more neighbors are so near than there are true ones, the surplus leaves the list: any of them will do.
-    """
+    """Neighbors, and the ones that are as near as the farthest true one, filled up with items not in the list."""
+    # If more neighbors are so near than there are true ones, the surplus leaves the list: any of them will do.
     n_true = true.shape[1]
     hit = (items >= 0) & (near >= true.min(axis=1, keepdims=True) - tolerance)
     order = np.argsort(np.where(hit, -near, np.inf), axis=1, kind="stable")

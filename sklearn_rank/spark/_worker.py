@@ -58,11 +58,9 @@ def evaluate_partition(
     score_name: str | None = None,
     added: Specs = NO_ADDED,
 ) -> Iterator[Any]:
-    """Yield record batches with the id, the columns and the weight of each query.
-
-    `added` are `metrics_to_add`, or none if settled queries are not asked for. If the name of the score column is
-    given, a further column holds the evidence of misuse in the parts.
-    """
+    """Yield record batches with the id, the columns and the weight of each query."""
+    # `added` are `metrics_to_add`, or none if settled queries are not asked for. If the name of the score column is
+    # given, a further column holds the evidence of misuse in the parts.
     import pyarrow as pa
 
     batches = (batch for batch in batches if batch.num_rows)
