@@ -26,13 +26,7 @@ from sklearn_rank._evaluation.several_runs import names_of_runs, one_by_system
 from sklearn_rank._evaluator.folds import FoldReporter, ModelFolds, OnFold, Split, by_metric, refuse_unused
 from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._evaluator.recommender_folds import RecommenderFolds
-from sklearn_rank._evaluator.search_setup import (
-    check_scored,
-    chosen_cv,
-    progress_of_search,
-    score_strictly,
-    with_qid,
-)
+from sklearn_rank._evaluator.search_setup import check_scored, chosen_cv, progress_of_search, score_strictly, with_qid
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS, signed

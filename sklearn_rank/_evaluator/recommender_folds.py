@@ -18,13 +18,7 @@ from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
-from sklearn_rank._ranker.estimator_checks import (
-    check_estimator,
-    is_search,
-    refuse_other_search,
-    tunes,
-    with_inner,
-)
+from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_other_search, tunes, with_inner
 from sklearn_rank._scoring.routing import consumes
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.containers import check_lengths

@@ -70,7 +70,7 @@ def metrics_to_add(specs: Mapping[str, MetricSpec]) -> dict[str, MetricSpec]:
 
 
 def relevance_of(spec: MetricSpec) -> tuple[float, str] | None:
-    """The lowest relevant label, and how negative labels are read, of a metric that is undefined without such labels."""
+    """Lowest relevant label, and how negative labels are read, of a metric that is undefined without such a label."""
     # Metrics with the same answer are undefined for the same queries. None for other metrics.
     entry = spec.metric
     if not entry.is_built_in or entry.subtopics or spec["adjusted"] or entry.undefined_when not in WITHOUT_RELEVANT:

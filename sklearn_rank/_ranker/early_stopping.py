@@ -22,13 +22,7 @@ from sklearn.base import is_classifier
 from sklearn_rank._engine.read import read_labels
 from sklearn_rank._evaluation.prepared import prepare_rows
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._ranker.fit_arguments import (
-    all_arguments,
-    comes_from,
-    fit_model,
-    last_step,
-    training_arguments,
-)
+from sklearn_rank._ranker.fit_arguments import all_arguments, comes_from, fit_model, last_step, training_arguments
 from sklearn_rank._scoring.fit_data import FitData
 from sklearn_rank._scoring.response import RESPONSE, check_classes, expected_grade, low_scores, predict_scores
 from sklearn_rank._utils.constraints import is_count
