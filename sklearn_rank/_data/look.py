@@ -80,13 +80,7 @@ def findings_in(**known: tuple[Any, ...]) -> Iterator[Finding]:
 
 
 def look(door: Door, on_misuse: str = "raise", **known: tuple[Any, ...]) -> None:
-    """Look at what a door knows, as `findings_in`, and report what is found.
-
-    Raises
-    ------
-    ValueError
-        If a finding is an error at this door.
-    """
+    """Look at what a door knows, as `findings_in`, and report what is found."""
     report(door, findings_in(**known), on_misuse)
 
 

@@ -46,11 +46,9 @@ def queries_in(x: Any) -> Any:
 
 
 def check_rows(**given: Any) -> None:
-    """Refuse objects of pandas, given by the names of arguments, whose labels are not equal.
-
-    An index whose only level is "qid" names queries, and must equal all other such indices. A row index next to it is
-    matched by position if it is sorted and is not the query ids in another order.
-    """
+    """Refuse objects of pandas, given by the names of arguments, whose labels are not equal."""
+    # An index whose only level is "qid" names queries, and must equal all other such indices. A row index next to it is
+    # matched by position if it is sorted and is not the query ids in another order.
     labels = {name: index for name, x in given.items() if (index := labels_of(x)) is not None}
     if len(labels) < 2:
         return

@@ -81,10 +81,8 @@ def read_labels(
     y: ArrayLike, qid: ArrayLike, sample_weight: ArrayLike | None = None, *, by: AttributesLike = None,
     clusters: ClustersLike = None,
 ) -> Data:  # fmt: skip
-    """Group checked rows, to be given scores later.
-
-    If the index of `y` has several levels, the data keep it, because metrics may read the levels.
-    """
+    """Group checked rows, to be given scores later."""
+    # If the index of `y` has several levels, the data keep it, because metrics may read the levels.
     label, index = column(as_floats(y, "y")), labels_of(y)
     grouping = group_rows(qid, len(label))
     weight = None if sample_weight is None else query_weight(sample_weight, grouping)

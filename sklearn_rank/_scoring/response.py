@@ -52,10 +52,8 @@ def check_response_method(response_method: Any) -> None:
 
 
 def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: CallMethod = call_method) -> Any:
-    """Return scores of documents: expected grades from probabilities, otherwise decisions, otherwise predictions.
-
-    ``call(estimator, method, X)`` calls a method; scikit-learn's `call` caches the output for several scorers.
-    """
+    """Return scores of documents: expected grades from probabilities, otherwise decisions, otherwise predictions."""
+    # ``call(estimator, method, X)`` calls a method; scikit-learn's `call` caches the output for several scorers.
     call = partial(_answer, call)
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
     model = _model_inside(estimator)
@@ -114,10 +112,8 @@ def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> ND
 
 
 def low_scores(y_score: Any, specs: Iterable[MetricSpec]) -> Any:
-    """Replace -inf by a value below all other scores: a model may predict -inf, which elsewhere means "not retrieved".
-
-    Metrics that compare predictions with labels refuse -inf.
-    """
+    """Replace -inf, which models may predict and elsewhere means "not retrieved", by a value below all other scores."""
+    # Metrics that compare predictions with labels refuse -inf.
     scores = np.asarray(as_numpy(y_score))
     if scores.dtype.kind != "f" or not np.isneginf(scores).any():
         return y_score

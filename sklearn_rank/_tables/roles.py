@@ -128,25 +128,9 @@ def roles_of(
     names: Iterable[Any], kind: str, given: Roles = USUAL, column: Callable[[Any], Any] | None = None,
     *, value_is_meant: bool = False,
 ) -> Roles:  # fmt: skip
-    """The one column of each role, by names, and by the contents of those that names leave open.
-
-    Parameters
-    ----------
-    names : iterable
-        Names of the columns of a table.
-    kind : {"run", "judgments"}
-    given : Roles
-        Columns that the caller named.
-    column : callable, default=None
-        Column of a name. None: names decide alone.
-    value_is_meant : bool, default=False
-        Whether the caller said that each row is relevant, or it does not matter.
-
-    Raises
-    ------
-    ValueError
-        If two columns may have one role, or a column may hold grades under an unknown name.
-    """
+    """The one column of each role, by names, and by the contents of those that names leave open."""
+    # `given` are columns that the caller named. Without `column`, which has the column of a name, names decide alone.
+    # `value_is_meant`: the caller said that each row is relevant, or it does not matter.
     names = [*names]
     found = candidates(names, kind, given)
     query = _query_of(found.qid, kind, column)

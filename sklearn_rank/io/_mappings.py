@@ -167,17 +167,8 @@ def entries_of(
     exclude: Mapping[Any, Set[Any]],
     judged: ListedDocuments | None = None,
 ) -> tuple[Entries, int]:
-    """Entries of a run or of judgments (`kind`) in any form, and the number of documents that were excluded.
-
-    Documents that were `judged` tell whether pairs of a run are ids.
-
-    Raises
-    ------
-    ValueError
-        If a list has a document twice, or a value is NaN or infinite: naming query and document.
-    TypeError
-        If it is in no such form, a document cannot be hashed, or a value is no number.
-    """
+    """Entries of a run or of judgments (`kind`) in any form, and the number of documents that were excluded."""
+    # Documents that were `judged` tell whether pairs of a run are ids.
     source = from_rows(source, kind, duplicates)
     if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
         return source, 0
