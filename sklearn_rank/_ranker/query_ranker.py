@@ -48,14 +48,7 @@ from sklearn_rank._ranker.fit_arguments import (
     takes_evaluation,
     training_arguments,
 )
-from sklearn_rank._scoring.fit_data import (
-    FitData,
-    QueryData,
-    one_eval_set,
-    read_eval_set,
-    read_rows,
-    refuse_trained_on,
-)
+from sklearn_rank._scoring.fit_data import FitData, QueryData, one_eval_set, read_eval_set, read_rows, refuse_trained_on
 from sklearn_rank._scoring.fitted_queries import FittedQueries
 from sklearn_rank._scoring.routing import (
     IN_RANKER,

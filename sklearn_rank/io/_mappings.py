@@ -160,12 +160,7 @@ class ListedDocuments:
 
 
 def entries_of(
-    source: Any,
-    kind: str,
-    *,
-    duplicates: str,
-    exclude: Mapping[Any, Set[Any]],
-    judged: ListedDocuments | None = None,
+    source: Any, kind: str, *, duplicates: str, exclude: Mapping[Any, Set[Any]], judged: ListedDocuments | None = None
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgments (`kind`) in any form, and the number of documents that were excluded."""
     # Documents that were `judged` tell whether pairs of a run are ids.
