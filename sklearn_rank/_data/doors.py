@@ -80,11 +80,9 @@ PREPARE = Door("prepare, PreparedMetrics", KINDS_OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
 SYSTEMS = Door("compare_systems", KINDS_OF_ROWS + " queries runs ranks models judged copies evidence")
 COMPARE = Door(
-    "RankingEvaluator.compare",
-    OF_DECISIONS + " scores queries users models judged measured",
-    decides=True,
+    "RankingEvaluator.compare", OF_DECISIONS + " scores queries users models judged measured", decides=True,
     words=OF_MODELS,
-)
+)  # fmt: skip
 CROSS_VALIDATE = Door(
     "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries users measured", decides=True, words=OF_MODELS
 )

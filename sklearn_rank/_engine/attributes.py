@@ -186,12 +186,9 @@ def _check_shape(x: Any, shape: tuple[int, ...], name: str, grouping: Grouping) 
 
 
 def _of_rows(
-    entries: NDArray[Any],
-    to_values: Callable[[NDArray[Any]], NDArray[Any]],
-    name: str,
-    grouping: Grouping,
+    entries: NDArray[Any], to_values: Callable[[NDArray[Any]], NDArray[Any]], name: str, grouping: Grouping,
     missing: str,
-) -> NDArray[Any]:
+) -> NDArray[Any]:  # fmt: skip
     def show(two: NDArray[Any]) -> str:
         values = to_values(two)
         refuse_missing_ids(values, missing)

@@ -504,13 +504,9 @@ class BoundProgram:
                 if call.primitive in (PAIRS, CENTERED_RANKS):
                     order.read_all_ties()
                 step, out = call.bind(
-                    lists,
-                    self._scratch,
-                    self.n_rows,
-                    self.n_queries,
-                    array_of=lambda x: _array_of(x, arrays),
+                    lists, self._scratch, self.n_rows, self.n_queries, array_of=lambda x: _array_of(x, arrays),
                     best=best,
-                )
+                )  # fmt: skip
             else:
                 ufunc, operands = call
                 step, out = _bound_ufunc(lists, ufunc, operands, arrays)

@@ -46,14 +46,9 @@ class Labels:
     """
 
     def __init__(
-        self,
-        label: Array | None,
-        indptr: Index,
-        unlisted: DocumentsWithoutRow | None = None,
-        kept: NDArray[np.bool_] | None = None,
-        grade: Grade | None = None,
-        highest: int = N_GRADES - 1,
-    ) -> None:
+        self, label: Array | None, indptr: Index, unlisted: DocumentsWithoutRow | None = None,
+        kept: NDArray[np.bool_] | None = None, grade: Grade | None = None, highest: int = N_GRADES - 1,
+    ) -> None:  # fmt: skip
         self._label, self.indptr, self.unlisted, self.kept, self.grade = label, indptr, unlisted, kept, grade
         self.highest = highest
         self._best: dict[int, Ranking] = {}
@@ -138,17 +133,10 @@ class Ranking:
     """
 
     def __init__(
-        self,
-        labels: Labels,
-        row_score: NDArray[Any],
-        ptr: Index,
-        *,
-        order: Index | Callable[[], Index] | None = None,
-        sorted_label: Array | Grade | None = None,
-        tie_end: Index | None = None,
-        depth: int = NO_CUTOFF,
+        self, labels: Labels, row_score: NDArray[Any], ptr: Index, *, order: Index | Callable[[], Index] | None = None,
+        sorted_label: Array | Grade | None = None, tie_end: Index | None = None, depth: int = NO_CUTOFF,
         grade: Grade | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.labels, self._row_score, self.ptr = labels, row_score, ptr
         self._order, self._sorted_label, self.tie_end = order, sorted_label, tie_end
         self.depth, self.grade = depth, grade

@@ -101,13 +101,9 @@ class PerQuery:
             needed = None
         otherwise = self.spec["replace_undefined_by"]
         in_range = divide(
-            _table(numerator),
-            _table(denominator),
-            needed,
-            0.0 if math.isnan(otherwise) else otherwise,
-            self.numerator[at],
-            self.undefined[at],
-        )
+            _table(numerator), _table(denominator), needed, 0.0 if math.isnan(otherwise) else otherwise,
+            self.numerator[at], self.undefined[at],
+        )  # fmt: skip
         if not in_range:
             self._refuse_lost(_lost(numerator, denominator) & ~self.undefined[at], numerator, denominator)
 

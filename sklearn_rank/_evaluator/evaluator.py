@@ -342,17 +342,12 @@ class RankingEvaluator:
         look(COMPARE, queries=(next(iter(pooled.values())),))
         look_at_measured(COMPARE, pooled)
         return Comparison(
-            results=pooled,
-            y_score=data.y_score({name: complete[name] for name, n in kept.items() if n == 1}),
+            results=pooled, y_score=data.y_score({name: complete[name] for name, n in kept.items() if n == 1}),
             fold_means={name: _mean_of_folds(runs) for name, runs in by_system.items()},
             fit_time={name: np.mean([one.fit_time for one in runs], axis=0) for name, runs in by_system.items()},
-            failures=failures,
-            n_queries=n_queries,
-            baseline=baseline,
-            test=self.test,
-            correction=self.correction,
+            failures=failures, n_queries=n_queries, baseline=baseline, test=self.test, correction=self.correction,
             frozen=tuple(name for name, models in models_of.items() if any(map(is_frozen, models))),
-        )
+        )  # fmt: skip
 
     @with_row_arguments
     @named_arguments

@@ -178,15 +178,9 @@ def _run_in_rounds(calls: Iterator[Any], n_jobs: int | None) -> Generator[FoldRe
 
 
 def _fit_fold(
-    estimator: Estimator,
-    X: MatrixLike,
-    y: Any,
-    metadata: Metadata,
-    fold: Split,
-    keep_estimator: bool,
-    score_train: bool,
-    output: Callable[..., Any],
-) -> FoldResult:
+    estimator: Estimator, X: MatrixLike, y: Any, metadata: Metadata, fold: Split, keep_estimator: bool,
+    score_train: bool, output: Callable[..., Any],
+) -> FoldResult:  # fmt: skip
     of_train = {name: index_rows(values, fold[0]) for name, values in metadata.items()}
 
     def part(rows: Index) -> tuple[Any, Any]:

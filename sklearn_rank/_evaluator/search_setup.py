@@ -160,14 +160,9 @@ class FirstMetricScorer:
         self.scorers = scorers
 
     def __call__(
-        self,
-        estimator: Estimator,
-        X: MatrixLike,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **columns: ArrayLike,
-    ) -> float:
+        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None, **columns: ArrayLike,
+    ) -> float:  # fmt: skip
         """Value of the metric; higher is better."""
         return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight, **columns)[self.scorers.names[0]]
 

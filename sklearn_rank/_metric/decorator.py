@@ -239,18 +239,8 @@ def formula_of(function: MetricFunction) -> Formula:
 
 
 OF_CALLS = (
-    "y_true",
-    "y_score",
-    "qid",
-    "k",
-    "sample_weight",
-    "tie_break",
-    "mask",
-    "n_jobs",
-    "by",
-    "clusters",
-    "metrics",
-)
+    "y_true", "y_score", "qid", "k", "sample_weight", "tie_break", "mask", "n_jobs", "by", "clusters", "metrics",
+)  # fmt: skip
 """Arguments of functions that metrics are passed to."""
 
 

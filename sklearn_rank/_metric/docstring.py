@@ -46,15 +46,10 @@ def docstring_of(entry: Metric) -> str:
     head, sections = split_sections(inspect.getdoc(entry.formula) or "")
     own = [rule.doc.replace("<default>", str(d)) for name, d in entry.defaults.items() if (rule := entry.rule(name))]
     parameters = [
-        SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC,
-        *[COLUMN_DOC.format(name=name) for name in entry.columns],
-        *[CUTOFF.doc] * entry.has_cutoff,
-        *own,
-        *[TIE_BREAK_DOC] * (not entry.pointwise),
-        WEIGHT_DOC,
-        MASK_DOC,
+        SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC, *[COLUMN_DOC.format(name=name) for name in entry.columns],
+        *[CUTOFF.doc] * entry.has_cutoff, *own, *[TIE_BREAK_DOC] * (not entry.pointwise), WEIGHT_DOC, MASK_DOC,
         JOBS_DOC,
-    ]
+    ]  # fmt: skip
     shared = {"Parameters": "\n".join(parameters), "Returns": _returned(entry), "Raises": RAISES}
     return join_sections(f"{head}\n\n{_properties(entry)}", shared | sections)
 

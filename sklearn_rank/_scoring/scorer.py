@@ -231,14 +231,9 @@ class RankingScorers(ScoreRequests):
 
     @named_arguments
     def __call__(
-        self,
-        estimator: Estimator,
-        X: MatrixLike,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **columns: ArrayLike,
-    ) -> dict[str, float]:
+        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None, **columns: ArrayLike,
+    ) -> dict[str, float]:  # fmt: skip
         """Values of all metrics; higher is better."""
         if unknown := columns.keys() - {*columns_of(self.specs)}:
             takes = ["qid", "sample_weight", *columns_of(self.specs)]

@@ -77,15 +77,9 @@ class ColumnRequest(NamedTuple):
 
 
 def column_arguments(
-    data: Any,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    **keywords: Any,
-) -> ColumnRequest:
+    data: Any, *, metrics: MetricsLike = DEFAULT_METRICS, y_true: str | Sequence[str] = "label", y_score: str = "score",
+    qid: str = "qid", sample_weight: str | None = None, **keywords: Any,
+) -> ColumnRequest:  # fmt: skip
     """Check the arguments that name columns and metrics; whoever reads `data` checks it.
 
     Parameters

@@ -73,13 +73,9 @@ class PartResult(NamedTuple):
 
 
 def evaluate_parts(
-    parts: Iterable[P],
-    queries_of_part: Callable[[P, int | None], Queries],
-    specs: Mapping[str, MetricSpec],
-    added: Mapping[str, MetricSpec],
-    n_jobs: int | None = None,
-    name: Any = None,
-) -> Iterator[PartResult]:
+    parts: Iterable[P], queries_of_part: Callable[[P, int | None], Queries], specs: Mapping[str, MetricSpec],
+    added: Mapping[str, MetricSpec], n_jobs: int | None = None, name: Any = None,
+) -> Iterator[PartResult]:  # fmt: skip
     """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts."""
     # `added` are `metrics_to_add`, or none if settled queries are not asked for. `name` names the column of scores.
     # Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.

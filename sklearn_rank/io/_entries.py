@@ -223,17 +223,9 @@ def match(keys: Keys, rows: Grouping, other_keys: Keys, other_rows: Grouping) ->
     matches = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(rows.sizes.max(initial=0))), dtype=np.int64)
     alike = grouping_kernels.match_rows(
-        *keys,
-        rows.indptr,
-        rows.order,
-        other_keys.key,
-        other_keys.text,
-        other_keys.end,
-        other_rows.indptr,
-        other_rows.order,
-        table,
-        matches,
-    )
+        *keys, rows.indptr, rows.order, other_keys.key, other_keys.text, other_keys.end, other_rows.indptr,
+        other_rows.order, table, matches,
+    )  # fmt: skip
     return matches, alike
 
 

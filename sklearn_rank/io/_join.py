@@ -301,19 +301,9 @@ def join_for(
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
     n = trec_kernels.join_rows(
-        score,
-        matches,
-        rows.indptr,
-        rows.order,
-        label,
-        judged_rows.indptr,
-        judged_rows.order,
-        keep.view(np.uint8),
-        retrieved,
-        y_true,
-        y_score,
-        source,
-    )
+        score, matches, rows.indptr, rows.order, label, judged_rows.indptr, judged_rows.order, keep.view(np.uint8),
+        retrieved, y_true, y_score, source,
+    )  # fmt: skip
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = rows.sizes + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])

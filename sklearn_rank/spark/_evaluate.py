@@ -207,15 +207,10 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
 
 
 def _map(
-    rows: Any,
-    names: ColumnNames,
-    specs: Mapping[str, MetricSpec],
-    assume_grouped: bool,
-    columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]],
-    schema: Any,
-    score_name: str | None,
+    rows: Any, names: ColumnNames, specs: Mapping[str, MetricSpec], assume_grouped: bool,
+    columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]], schema: Any, score_name: str | None,
     added: Mapping[str, MetricSpec] = NO_ADDED,
-) -> Any:
+) -> Any:  # fmt: skip
     """Evaluate whole queries on the workers; if the name of the score column is given, collect evidence of misuse."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)

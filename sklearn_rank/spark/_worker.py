@@ -51,13 +51,10 @@ def result_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
 
 
 def evaluate_partition(
-    batches: Iterator[Any],
-    names: ColumnNames,
-    specs: Specs,
-    columns_of: Callable[[Evaluation, Specs], dict[str, Any]] = value_columns,
-    score_name: str | None = None,
+    batches: Iterator[Any], names: ColumnNames, specs: Specs,
+    columns_of: Callable[[Evaluation, Specs], dict[str, Any]] = value_columns, score_name: str | None = None,
     added: Specs = NO_ADDED,
-) -> Iterator[Any]:
+) -> Iterator[Any]:  # fmt: skip
     """Yield record batches with the id, the columns and the weight of each query."""
     # `added` are `metrics_to_add`, or none if settled queries are not asked for. If the name of the score column is
     # given, a further column holds the evidence of misuse in the parts.
