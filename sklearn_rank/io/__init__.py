@@ -10,4 +10,13 @@ from sklearn_rank.io._svmlight import read_svmlight
 from sklearn_rank.io._tables import read_table
 from sklearn_rank.io._trec import write_run
 
-__all__ = ["Entries", "RankingData", "join", "read_qrels", "read_run", "read_svmlight", "read_table", "write_run"]
+__all__ = [
+    "Entries",
+    "RankingData",
+    "join",
+    "read_qrels",
+    "read_run",
+    "read_svmlight",
+    "read_table",
+    "write_run",
+]
