@@ -139,9 +139,7 @@ def evidence_of(
     return Evidence.of(queries, metrics, kinds=kinds, agrees=is_lower_column(name))
 
 
-def look_at_scores(
-    door: Door, data: Data, y_score: Array, metrics: Metrics, on_misuse: str = "raise"
-) -> None:  # fmt: skip
+def look_at_scores(door: Door, data: Data, y_score: Array, metrics: Metrics, on_misuse: str = "raise") -> None:
     """Look at scores, after the labels were looked at."""
     queries = with_scores(data, y_score, y_score.shape, score_name="y_score")
     look_at_rows(door, queries, metrics, kinds="scores", on_misuse=on_misuse)

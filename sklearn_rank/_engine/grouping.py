@@ -107,9 +107,7 @@ class Grouping:
         return cls.by_matrix(ids, 1)
 
     @classmethod
-    def by_sizes(
-        cls, sizes: ArrayLike, ids: NDArray[Any] | None = None, first_query: int | None = None
-    ) -> Grouping:  # fmt: skip
+    def by_sizes(cls, sizes: ArrayLike, ids: NDArray[Any] | None = None, first_query: int | None = None) -> Grouping:
         """Adjacent rows of queries of these sizes."""
         indptr = np.append(0, np.cumsum(sizes))
         return cls(np.arange(len(indptr) - 1) if ids is None else ids, indptr, None, Origin(first_query))

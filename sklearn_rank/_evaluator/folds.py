@@ -55,10 +55,9 @@ def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> l
     if isinstance(cv, InteractionSplitter):
         raise ValueError(
             f"{type(cv).__name__} splits the interactions of each user on purpose, but metrics need whole lists. To "
-            "rank "
-            "all items for each user, use a recommender scorer: RankingEvaluator(make_recommender_scorer('ndcg@10', "
-            "items=...), "
-            f"cv={type(cv).__name__}()). For whole queries use QueryKFold or QueryTimeSeriesSplit. Got {echo(cv)}."
+            "rank all items for each user, use a recommender scorer: "
+            f"RankingEvaluator(make_recommender_scorer('ndcg@10', items=...), cv={type(cv).__name__}()). For whole "
+            f"queries use QueryKFold or QueryTimeSeriesSplit. Got {echo(cv)}."
         )
     if hasattr(cv, "split"):
         groups = {"groups": number} if consumes(cv, "split", "groups", "qid") else {}
@@ -73,9 +72,8 @@ def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> l
         if len(torn):
             raise ValueError(
                 "A splitter must keep queries whole. Otherwise metrics are computed on incomplete lists, and the model "
-                "has "
-                "seen part of each list; use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
-                f"Got {_echo_splitter(cv)}, which splits {len(torn)} of {len(n_rows)} queries in fold {i}."
+                "has seen part of each list; use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. Got "
+                f"{_echo_splitter(cv)}, which splits {len(torn)} of {len(n_rows)} queries in fold {i}."
             )
         n_tested = np.bincount(number[test], minlength=len(n_rows))
         n_cut = np.count_nonzero((n_tested > 0) & (n_tested != n_rows))

@@ -96,8 +96,7 @@ class RecommenderFolds(BaseFolds):
             if not hasattr(ready.cv, "split"):
                 raise ValueError(
                     "A nested search needs a splitter, because row numbers differ inside a training set. Use "
-                    "LeaveLastOut "
-                    f"or GlobalTimeSplit. Got cv={echo(ready.cv)}."
+                    f"LeaveLastOut or GlobalTimeSplit. Got cv={echo(ready.cv)}."
                 )
             return ready
         for inner in with_inner(estimator):

@@ -279,8 +279,7 @@ def check_inner_searches(
             if not hasattr(inner.cv, "split"):
                 raise ValueError(
                     "A nested search needs a splitter, because row numbers differ inside a training set. Use "
-                    "QueryKFold, "
-                    f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
+                    f"QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
                 inside = {name: index_rows(values, train) for name, values in metadata.items()}

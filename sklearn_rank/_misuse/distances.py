@@ -94,7 +94,6 @@ def largest_for_equal(between: Array, distance: Any) -> Iterator[Finding]:
     if (between <= equal[:, None]).all() and (between.min(axis=1) < equal).all():
         yield Finding(
             SIMILARITY_AS_DISTANCE,
-            "distance= must be a function that is lower for nearer vectors, but this function is largest between "
-            "equal "
+            "distance= must be a function that is lower for nearer vectors, but this function is largest between equal "
             f"vectors: negate a similarity. Got {echo(distance)}.",
         )

@@ -524,8 +524,7 @@ class BatchesSeen:
             yield Finding(
                 BATCH_AGAIN,
                 "A batch has the queries and the labels of an earlier batch, so documents count twice. If each batch "
-                "or "
-                "file numbers its queries from 0, make ids distinct; to compare systems use compare_systems.",
+                "or file numbers its queries from 0, make ids distinct; to compare systems use compare_systems.",
             )
         elif self._n_numbered > 1 and _are_numbers(ids[: self._least].tolist()):
             yield Finding(

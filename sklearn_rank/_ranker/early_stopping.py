@@ -436,9 +436,8 @@ def strategy_for(model: Any) -> Strategy:
     if strategy is None or why_not:
         raise ValueError(
             "Early stopping by a metric needs a model that trains in rounds and can use the best round: XGBoost, "
-            "LightGBM, "
-            "CatBoost, HistGradientBoosting, and models with staged_predict, such as GradientBoosting. "
-            f"Got {echo(model)}: {why_not}."
+            "LightGBM, CatBoost, HistGradientBoosting, and models with staged_predict, such as GradientBoosting. Got "
+            f"{echo(model)}: {why_not}."
         )
     return strategy
 

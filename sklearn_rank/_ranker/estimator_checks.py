@@ -62,8 +62,7 @@ def refuse_other_search(search: Any, wrapper: str, scorer: str, splitter: str) -
         raise ValueError(
             f"RankingEvaluator accepts only scikit-learn searches, such as GridSearchCV. Fit {name} by hand: "
             f"{name}({wrapper}(model), ..., scoring={scorer}, cv={splitter}).fit(X, y), where y is a Series whose "
-            "index "
-            f"has the level 'qid'. Got {echo(search)}."
+            f"index has the level 'qid'. Got {echo(search)}."
         )
 
 
@@ -118,6 +117,5 @@ def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_ranking: 
             where = type(estimator if outer is None else outer).__name__
             raise ValueError(
                 f"A search inside {where} tunes by its own row-wise objective, because ranking scorers and whole "
-                "queries "
-                f"cannot reach it there. {WAY_OUT} Got {echo(inner)}."
+                f"queries cannot reach it there. {WAY_OUT} Got {echo(inner)}."
             )

@@ -317,8 +317,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         if asks:
             raise ValueError(
                 "A step inside QueryRanker requests the queries of the predicted rows, but predict(X) has none: make "
-                "the "
-                "ranker the last step, make_pipeline(step, QueryRanker(model)), or let the step read the queries "
+                "the ranker the last step, make_pipeline(step, QueryRanker(model)), or let the step read the queries "
                 f"from a column or the index of X. Got {echo(self.estimator)}."
             )
         for name in ("max_queries", "early_stopping_rounds"):
@@ -365,8 +364,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 "Without eval_metric, validation rows need a model that accepts them in fit: XGBoost, LightGBM, "
                 "CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' models "
-                "with "
-                f"staged_predict work as well. Got {echo(model)}."
+                f"with staged_predict work as well. Got {echo(model)}."
             )
         elif (comes_from(model, "lightgbm") or comes_from(model, "xgboost")) and not stops_early(model):
             warnings.warn(
@@ -615,8 +613,7 @@ def stopping_metric(ranker: QueryRanker) -> MetricSpec | None:
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
             "The 'eval_metric' parameter of QueryRanker must yield one number for each round, so it needs a single "
-            "cutoff "
-            f"and a mean. Got {echo(ranker.eval_metric)}."
+            f"cutoff and a mean. Got {echo(ranker.eval_metric)}."
         )
     return spec
 

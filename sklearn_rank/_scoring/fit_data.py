@@ -150,10 +150,9 @@ def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
     if len(shared):
         raise ValueError(
             "Queries of eval_set must not be training queries, because the model would be validated on its own "
-            "training "
-            "data. If the queries differ but both sets number them from 0, make the ids distinct: "
-            "qid = np.char.add('eval-', qid.astype(str)). "
-            f"Got {len(shared)} of {len(eval_ids)} queries in both, for example {echo_id(eval_ids[shared[0]])}."
+            "training data. If the queries differ but both sets number them from 0, make the ids distinct: qid = "
+            f"np.char.add('eval-', qid.astype(str)). Got {len(shared)} of {len(eval_ids)} queries in both, for example "
+            f"{echo_id(eval_ids[shared[0]])}."
         )
 
 

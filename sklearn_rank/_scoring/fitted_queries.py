@@ -64,10 +64,9 @@ class FittedQueries(FittedRows):
             one = again[np.argmax(torn)]
             raise ValueError(
                 "A batch must contain whole queries: a query from an earlier batch must have the same rows, as in "
-                "another "
-                "epoch. If it is a different query with the same id, make the ids distinct. "
-                f"Got {torn.sum()} of {len(other.ids)} queries with other rows than before, for example "
-                f"{echo_id(other.ids[one])}: {self.n_rows[number[one]]} rows before, {other.n_rows[one]} now."
+                f"another epoch. If it is a different query with the same id, make the ids distinct. Got {torn.sum()} "
+                f"of {len(other.ids)} queries with other rows than before, for example {echo_id(other.ids[one])}: "
+                f"{self.n_rows[number[one]]} rows before, {other.n_rows[one]} now."
             )
         new = np.flatnonzero(number >= len(self.ids))
         columns = [(getattr(self, name), getattr(other, name)[new]) for name in ("ids", "n_rows", "labels", "features")]
@@ -110,13 +109,10 @@ class FittedQueries(FittedRows):
             raise ValueError(
                 "Pass cv=QueryKFold(5), not cv=5; QueryShuffleSplit and LeaveOneQueryOut keep queries whole as well. A "
                 "query that is both fitted and scored must have the same rows in both, because a metric of an "
-                "incomplete "
-                "list is wrong. Splits of interactions split users on purpose; use them with "
+                "incomplete list is wrong. Splits of interactions split users on purpose; use them with "
                 "make_recommender_scorer('ndcg@10', items=...). If this is a separate test set whose ids also start at "
-                "0, "
-                "make them distinct from the training ids. "
-                f"Got {torn.sum()} of {grouping.n_queries} queries with other rows than in fit, for example "
-                f"{echo_id(grouping.ids[seen[one]])}: {n_fit} rows in fit, "
+                f"0, make them distinct from the training ids. Got {torn.sum()} of {grouping.n_queries} queries with "
+                f"other rows than in fit, for example {echo_id(grouping.ids[seen[one]])}: {n_fit} rows in fit, "
                 f"{n_here} {'others here' if n_fit == n_here else 'here'}."
             )
 

@@ -70,9 +70,8 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     if method == "predict" and len(asked) > 1:
         warnings.warn(
             "A classifier without probabilities and without a single decision value per document ranks by the "
-            "predicted "
-            "grade, which ties most documents: wrap it in CalibratedClassifierCV, or use a regressor. "
-            f"Got {type(estimator).__name__} of {len(grades)} grades.",
+            "predicted grade, which ties most documents: wrap it in CalibratedClassifierCV, or use a regressor. Got "
+            f"{type(estimator).__name__} of {len(grades)} grades.",
             UserWarning,
             stacklevel=levels_to_caller(),
         )

@@ -117,8 +117,7 @@ def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
     except ValueError:
         raise ValueError(
             f"Sizes are numbers of queries or clusters, not of rows. There are {len(distinct_values(number))}, and "
-            "each "
-            f"side needs at least 1. Got test_size={echo(splitter.test_size)} and "
+            f"each side needs at least 1. Got test_size={echo(splitter.test_size)} and "
             f"train_size={echo(splitter.train_size)}."
         ) from None
 

@@ -95,16 +95,14 @@ class CatBoostMetric(TrainingMetric):
             raise TypeError(
                 "CatBoost does not pass queries to a metric, so pass the pools to the metric: "
                 f"catboost_metric({self._one!r}, pool), where pool is the catboost.Pool with group_id that you pass to "
-                "fit as "
-                f"eval_set, or a list of pools. Got {echo(pools)}."
+                f"fit as eval_set, or a list of pools. Got {echo(pools)}."
             )
         self._pools = [self._read(pool) for pool in listed]
         for (y, sizes), (other_y, other_sizes) in combinations(self._pools, 2):
             if np.array_equal(y, other_y) and not np.array_equal(sizes, other_sizes):
                 raise ValueError(
                     "catboost_metric distinguishes pools by their labels. Got two pools with the same labels and "
-                    "different "
-                    "queries."
+                    "different queries."
                 )
         return self
 
@@ -163,8 +161,7 @@ class CatBoostMetric(TrainingMetric):
         if not np.array_equal(self._training, label):
             raise ValueError(
                 "catboost_metric evaluates only the pools that you passed to it, because CatBoost does not pass "
-                "queries. "
-                "Pass all pools of eval_set. catboost.cv creates its own pools; use RankingEvaluator instead. "
+                "queries. Pass all pools of eval_set. catboost.cv creates its own pools; use RankingEvaluator instead. "
                 f"Got {len(label)} other rows."
             )
         return min(0.0, self._specs[self._name].metric.bounds[0]) - 1.0

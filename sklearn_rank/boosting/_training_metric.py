@@ -93,8 +93,7 @@ def scores_of(predictions: NDArray[Any]) -> Array:
     if not (predictions.min() >= 0 and np.abs(total - 1).max() < 1e-3):
         raise ValueError(
             "Predictions with a column for each grade rank by the expected grade, so the probabilities of each row "
-            "must "
-            f"add up to 1. Got sums from {total.min():g} to {total.max():g}: a custom objective returns no "
+            f"must add up to 1. Got sums from {total.min():g} to {total.max():g}: a custom objective returns no "
             "probabilities."
         )
     return np.asarray(predictions @ np.arange(predictions.shape[1], dtype=np.float64))

@@ -147,8 +147,7 @@ class XGBoostMetric(TrainingMetric):
             raise TypeError(
                 "xgboost_metric is for xgb.train(custom_metric=) and xgb.cv(custom_metric=): the models XGBRanker, "
                 "XGBRegressor and XGBClassifier call a metric with only labels and scores. XGBRanker calls it once per "
-                "query, "
-                "and counts a query of a single document as 1.0. Use QueryRanker(XGBRanker(...), "
+                "query, and counts a query of a single document as 1.0. Use QueryRanker(XGBRanker(...), "
                 f"eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, "
                 f"y_valid, qid_valid)). Got {type(data).__name__}."
             )
@@ -156,18 +155,16 @@ class XGBoostMetric(TrainingMetric):
         if n_workers > 1:
             raise ValueError(
                 "On several workers XGBoost averages a Python metric over workers, not over queries: train with "
-                "XGBoost's "
-                "own metrics, and evaluate the predictions by sklearn_rank.evaluate or "
+                "XGBoost's own metrics, and evaluate the predictions by sklearn_rank.evaluate or "
                 f"sklearn_rank.spark.evaluate. Got {n_workers} workers."
             )
         indptr = data.get_uint_info("group_ptr")
         if len(indptr) < 2:
             raise ValueError(
                 "XGBoost passes queries to a metric only if the data have them: xgb.DMatrix(X, y, qid=qid), rows "
-                "sorted "
-                f"by qid. For a model without queries, use QueryRanker(XGBRegressor(...), eval_metric={self._one!r}, "
-                "early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got a "
-                "DMatrix without qid or group."
+                "sorted by qid. For a model without queries, use QueryRanker(XGBRegressor(...), "
+                f"eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, "
+                "y_valid, qid_valid)). Got a DMatrix without qid or group."
             )
         weight = data.get_weight()
         prepared = self._seen.metrics_of(data, data.get_label(), np.diff(indptr), weight if len(weight) else None)

@@ -246,9 +246,7 @@ WORTH = 16
 the nearest: else distances are not computed once more pair by pair."""
 
 
-def search(
-    distances: Distances, grades: Grades, *, without_self: bool, memory: float, n_threads: int
-) -> LazyQueries:  # fmt: skip
+def search(distances: Distances, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
     """Lists of items for all queries, made lazily; `without_self` leaves item i out of the list of query i."""
     n_queries, n_items = distances.n_queries, distances.n_items
     n_rows = int(min(SEARCHED_PAIRS, memory * 2**20 / BYTES_PER_PAIR / n_threads)) // n_items

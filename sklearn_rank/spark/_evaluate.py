@@ -200,8 +200,7 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     if types[names.qid].partition("(")[0] not in ID_TYPES:
         raise TypeError(
             f"qid must have one of the types {', '.join(ID_TYPES)}; cast other types to string, for example by "
-            "to_json(). "
-            f"Got the column {echo(names.qid)} of type {types[names.qid]} instead."
+            f"to_json(). Got the column {echo(names.qid)} of type {types[names.qid]} instead."
         )
     return _selected(data, names), ColumnRequest(specs, names.standard())
 
