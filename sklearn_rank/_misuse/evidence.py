@@ -440,7 +440,9 @@ def full_lists(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], int]
         return NO_METRICS, 0
     longest = int(queries.longest)
     if queries.summary.has_unretrieved or queries.unlisted is not None:
-        longest = int(queries.grouping.reduce((queries.score > -np.inf).astype(np.int64)).max())
+        # Queries may have no row.
+        n_retrieved = np.concatenate([[0], np.cumsum(queries.grouping.take(queries.score > -np.inf))])
+        longest = int(np.diff(n_retrieved[queries.grouping.indptr]).max())
     within = {
         name: metrics[name] for name, k in cuts.items() if np.min(k) >= longest > 1 and reads_order(metrics[name])
     }

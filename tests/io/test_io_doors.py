@@ -302,12 +302,13 @@ def test_pictures_have_a_name_that_nothing_else_has(tmp_path, monkeypatch, capsy
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels").write_bytes(QRELS)
     (tmp_path / "run").write_bytes(RUN)
+    (tmp_path / "picture").write_bytes(b"")
     before = {*tmp_path.iterdir()}
     for name, end in {
         "": "''",
         "new/": "'new/'",
         ".": "'.', which already exists",
-        "run": "'run', which already exists",
+        "picture": "'picture', which already exists",
     }.items():
         said = printed_by(capsys, "plot", "qrels", "run", "-o", name, rc=2).err
         assert "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf." in said
