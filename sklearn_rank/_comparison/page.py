@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn_rank._comparison.candidates import SHOWN_BELOW
 from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES
 from sklearn_rank._comparison.verdict import SystemOutcome, outcomes_of, said_by, said_by_other_metrics
-from sklearn_rank._evaluation.page import (
-    add_lists,
-    answer,
-    content_of,
-    depth_of_lists,
-    facts_of,
-    query_attributes,
-)
+from sklearn_rank._evaluation.page import add_lists, answer, content_of, depth_of_lists, facts_of, query_attributes
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import (
     Content,

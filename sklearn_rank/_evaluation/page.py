@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._evaluation.explanation import (
-    Explanation,
-    Source,
-    documents_to_judge,
-    explanations_of,
-)
+from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanations_of
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import (
     Attribute,

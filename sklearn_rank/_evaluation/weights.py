@@ -33,11 +33,7 @@ def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) ->
 
 
 def joined_weights(
-    given: Sequence[Array | None],
-    positions: Sequence[Any],
-    ids: NDArray[Any],
-    names: Sequence[str],
-    function_name: str,
+    given: Sequence[Array | None], positions: Sequence[Any], ids: NDArray[Any], names: Sequence[str], function_name: str
 ) -> Array | None:
     """Weight of each query, from results with weights; `positions` are their queries in `ids`.
 

@@ -57,11 +57,7 @@ def dot(found: Difference, largest: float, *, greater_is_better: bool, margin: f
 def shares(won: int, tied: int, lost: int) -> Element:
     """A bar of the queries won, tied and lost."""
     svg, n, at = element("svg", viewBox="0 0 60 8", width=60, height=8, aria_hidden="true"), won + tied + lost, 0.0
-    for count, kind, color in (
-        (won, "better", BETTER_COLOR),
-        (tied, "tied", "#dddddd"),
-        (lost, "worse", WORSE_COLOR),
-    ):
+    for count, kind, color in ((won, "better", BETTER_COLOR), (tied, "tied", "#dddddd"), (lost, "worse", WORSE_COLOR)):
         width = 60 * count / max(n, 1)
         svg.append(element("rect", x=f"{at:.1f}", y=0, width=f"{width:.1f}", height=8, fill=color, class_=kind))
         at += width

@@ -27,12 +27,7 @@ from sklearn_rank._utils.typing import Array
 from sklearn_rank.io import join
 from sklearn_rank.io._mappings import entries_of
 
-__all__ = [
-    "RelevanceEvaluator",
-    "compute_aggregated_measure",
-    "supported_measures",
-    "supported_nicknames",
-]
+__all__ = ["RelevanceEvaluator", "compute_aggregated_measure", "supported_measures", "supported_nicknames"]
 
 WORDS = ("runid", "relstring")
 """Measures that are words, which pytrec_eval reports as 0."""

@@ -176,11 +176,7 @@ def thin(n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 def style_of(number: int) -> dict[str, Any]:
     """Color, line style and marker of a system by its number from 0; the first 144 differ."""
     i, turn = number % len(COLORS), number // len(COLORS)
-    return {
-        "color": COLORS[i],
-        "linestyle": LINES[i % len(LINES)],
-        "marker": MARKERS[(i + turn) % len(MARKERS)],
-    }
+    return {"color": COLORS[i], "linestyle": LINES[i % len(LINES)], "marker": MARKERS[(i + turn) % len(MARKERS)]}
 
 
 def line_style(number: int, n_points: int) -> dict[str, Any]:

@@ -11,12 +11,7 @@ from sklearn_rank._utils.constraints import one_of
 from sklearn_rank.metrics.binary import at_first_rank
 from sklearn_rank.metrics.stopping import PERSISTENCE
 
-__all__ = [
-    "bpref_score",
-    "infap_score",
-    "judged_score",
-    "rbp_residual_error",
-]
+__all__ = ["bpref_score", "infap_score", "judged_score", "rbp_residual_error"]
 
 
 UNSEEN = 1e-5
@@ -94,12 +89,7 @@ def judged_score(r: Ranked) -> Curve:
 
 
 @metric(
-    "infap",
-    bounds=(0, 1),
-    undefined_when=NO_RELEVANT,
-    needs_relevant=True,
-    reads_unjudged=True,
-    pools_negative=True,
+    "infap", bounds=(0, 1), undefined_when=NO_RELEVANT, needs_relevant=True, reads_unjudged=True, pools_negative=True
 )
 def infap_score(r: Ranked) -> Curve:
     """Inferred average precision: the expected average precision, given a random sample of judgments.

@@ -12,10 +12,7 @@ from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import Constraint, is_real, one_of
 from sklearn_rank.metrics.binary import at_first_rank
 
-__all__ = [
-    "interpolated_precision_score",
-    "r_precision_score",
-]
+__all__ = ["interpolated_precision_score", "r_precision_score"]
 
 
 ROUNDED = {

@@ -7,11 +7,7 @@ import numpy as np
 from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 
-__all__ = [
-    "query_mae_error",
-    "query_mse_error",
-    "query_rmse_error",
-]
+__all__ = ["query_mae_error", "query_mse_error", "query_rmse_error"]
 
 INF = float("inf")
 

@@ -8,11 +8,7 @@ from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import Constraint, is_real
 from sklearn_rank.metrics.binary import BETA, LARGE
 
-__all__ = [
-    "set_f_score",
-    "set_precision_score",
-    "set_recall_score",
-]
+__all__ = ["set_f_score", "set_precision_score", "set_recall_score"]
 
 
 THRESHOLD = Constraint(

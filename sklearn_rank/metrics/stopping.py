@@ -11,12 +11,7 @@ from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._utils.constraints import real
 from sklearn_rank.metrics.binary import over_relevant
 
-__all__ = [
-    "err_score",
-    "nerr_score",
-    "pfound_score",
-    "rbp_score",
-]
+__all__ = ["err_score", "nerr_score", "pfound_score", "rbp_score"]
 
 PERSISTENCE = real(
     "a number between 0 and 1, exclusive",
@@ -124,12 +119,7 @@ def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: 
     return r.cumsum(weight=r.cascade(r.by_label(stop)), by_rank=lambda rank: decay ** (rank - 1.0))
 
 
-@metric(
-    "rbp",
-    bounds=(0, 1),
-    labels=(0, "max_grade"),
-    parameter_constraints={"p": PERSISTENCE},
-)
+@metric("rbp", bounds=(0, 1), labels=(0, "max_grade"), parameter_constraints={"p": PERSISTENCE})
 def rbp_score(
     r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4, no_relevant: str = "zero"
 ) -> Curve:

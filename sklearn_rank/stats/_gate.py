@@ -28,15 +28,7 @@ from sklearn_rank._estimates.noninferiority import (
     t_quantile,
 )
 from sklearn_rank._estimates.runs import Between
-from sklearn_rank._estimates.samples import (
-    EQUAL_WITHIN,
-    Paired,
-    Sample,
-    exact_mean,
-    is_concentrated,
-    ratio,
-    sample_of,
-)
+from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, is_concentrated, ratio, sample_of
 from sklearn_rank._estimates.significance import ComparisonOptions, t_pvalue
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words, metric_of_meaning
