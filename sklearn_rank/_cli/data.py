@@ -92,10 +92,7 @@ def _separate(text: str) -> list[str]:
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Return results by the name of the run, or A for A=RUN; A=RUN1 A=RUN2 is the mean of both runs.
-
-    Missing and tied queries are reported on standard error.
-    """
+    """Results by the name of the run, or A for A=RUN; A=RUN1 A=RUN2 is the mean of both runs."""
     systems = _systems_of(options)
     _set_given(options, [run for runs in systems.values() for run in runs])
     of_runs = _by_run(options, names, missing_from_run)

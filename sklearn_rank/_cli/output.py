@@ -22,11 +22,8 @@ def show(
     columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, *, fit: bool = False,
     note: str = "",
 ) -> None:  # fmt: skip
-    """Print the rows, or `nested` as JSON; CSV and JSON have all digits, other formats four decimals.
-
-    With `fit`, names are truncated if a table would not fit the terminal. In Markdown and LaTeX the note follows the
-    table; on a terminal it goes to standard error, so that programs read only rows.
-    """
+    """Print the rows, or `nested` as JSON; CSV and JSON have all digits, other formats four decimals."""
+    # A note goes to standard error on a terminal, so that programs read only rows.
     put(_text(Table(columns, tuple(rows), note="" if form == "table" else note), nested, form, fit))
     if form == "table" and note:
         tell(note)

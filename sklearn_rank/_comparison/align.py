@@ -167,18 +167,8 @@ def align(
     weight: Any = None,
     settled_as: float | None = None,
 ) -> Aligned:
-    """Defined values of each system; for a paired test, of the same queries in the same order.
-
-    `settled_as`: value of queries whose judgments fix the value for every system; NaN leaves them out, None keeps the
-    values of the results.
-
-    Raises
-    ------
-    ValueError
-        If a metric is not known or not the same for all, a query is missing, or fewer than two queries are left.
-    TypeError
-        If results and arrays are mixed.
-    """
+    """Defined values of each system; for a paired test, of the same queries in the same order."""
+    # `settled_as` is the value of queries that judgments fix; NaN leaves them out, None keeps the values of results.
     results = joined_runs(results)
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
@@ -292,10 +282,8 @@ def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
 
 
 def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] | None:
-    """Whether the judgments of each query fix its value in all systems; None if unknown for a query that counts.
-
-    A result that does not know it takes it from others on the same labels, where the values agree.
-    """
+    """Whether the judgments of each query fix its value in all systems; None if unknown for a query that counts."""
+    # A result that does not know it takes it from others on the same labels, where the values agree.
     if same.ids is None:
         return None
     systems = list(zip(read, same.positions, same.table, strict=True))
@@ -353,13 +341,7 @@ def _of_queries(
 
 
 def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[SystemValues]:
-    """Values of the one metric that is compared.
-
-    Raises
-    ------
-    ValueError or TypeError
-        As in `align`, except for errors that depend on the values.
-    """
+    """Values of the one metric that is compared."""
     read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     if len({one.meaning is None for one in read}) > 1:
         raise TypeError(f"{function_name} takes results of evaluate or values of a metric. Got both.")

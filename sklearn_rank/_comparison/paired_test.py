@@ -555,10 +555,7 @@ def written_count(n: int | tuple[int, int]) -> int | str:
 def means_without_settled(
     values: Mapping[str, Array], settled: NDArray[np.bool_] | None, weight: Array | None
 ) -> dict[str, float]:
-    """Means without the queries whose judgments fix the value; empty if these means are the same or undefined.
-
-    A query with NaN is left out for all systems.
-    """
+    """Means without queries whose judgments fix the value or with NaN; empty if they are the same or undefined."""
     if settled is None:
         return {}
     defined = ~np.isnan(np.sum([*values.values()], axis=0))

@@ -105,11 +105,8 @@ def paper_table(
     more: str = "",
     marks: str = "baseline",
 ) -> PaperTable:
-    """Make the table of systems by the metrics of `tests`; systems without a result failed.
-
-    The note ends with `more`. With ``marks="letters"`` all pairs are tested, and the mark of a mean is the letters of
-    the systems that are significantly worse.
-    """
+    """Make the table of systems by the metrics of `tests`; systems without a result failed."""
+    # With marks="letters" the mark of a mean is the letters of the systems that are significantly worse.
     WHAT_MARKS.check("marks", marks, "to_latex and to_markdown")
     by_letters = marks == "letters"
     if by_letters and len(systems) > len(LETTERS):

@@ -46,11 +46,7 @@ def verdict(
     means: Mapping[str, float], baseline: str, outcomes: Mapping[str, SystemOutcome], candidates: Sequence[str],
     metric: str, *, greater_is_better: bool,
 ) -> Parts:  # fmt: skip
-    """Make the sentence: which of two systems is better, or which of several may be the best and what is shown.
-
-    `means` holds the means by the metric, `outcomes` the systems that were tested against the baseline, and
-    `candidates` the systems that may be the best.
-    """
+    """Make the sentence: which of two systems is better, or which of several may be the best and what is shown."""
     if len(means) == 1:
         ((only, mean),) = means.items()
         return [("name", only), ("", f": {metric} {number(mean)}")]

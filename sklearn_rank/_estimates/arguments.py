@@ -61,15 +61,7 @@ def check_arguments(function_name: str, **values: Any) -> None:
 
 
 def numbers(x: Any, name: str, function_name: str, *, squared: bool = True) -> Array:
-    """One-dimensional array of finite numbers or NaN; with `squared`, of a size that can be squared.
-
-    Raises
-    ------
-    TypeError
-        If an entry is not a number.
-    ValueError
-        If the array has another dimension, or values are infinite, or too large or too small to be squared.
-    """
+    """One-dimensional array of finite numbers or NaN; with `squared`, of a size that can be squared."""
     label = f"{name} of {function_name}"
     refuse_masked(x, label)
     # Lists of several lengths make no array.

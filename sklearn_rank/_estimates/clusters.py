@@ -14,13 +14,7 @@ CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
 
 
 def check_clusters(function_name: str, test: str, clusters: Any) -> None:
-    """Refuse clusters if the test needs independent queries.
-
-    Raises
-    ------
-    ValueError
-        Naming the tests that take clusters.
-    """
+    """Refuse clusters if the test needs independent queries."""
     if clusters is not None and test not in CLUSTERED_TESTS:
         refuse_clusters(function_name, test)
 
@@ -40,13 +34,7 @@ def refuse_clusters(function_name: str, test: str) -> NoReturn:
 
 
 def refuse_weight(function_name: str, test: str, weight: Array | None) -> None:
-    """Refuse unequal weights if the test counts every query once.
-
-    Raises
-    ------
-    ValueError
-        Naming the tests that take weights.
-    """
+    """Refuse unequal weights if the test counts every query once."""
     if scaled(weight) is not None and test not in CLUSTERED_TESTS:
         raise ValueError(
             f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "

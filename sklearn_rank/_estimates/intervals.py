@@ -96,10 +96,8 @@ def mean_interval(
     x: Array, cluster: Index | None, weight: Array | None, bounds: Interval, confidence_level: float, *,
     is_binary: bool = False, between: Between = ONE_RUN, method: str = "auto",
 ) -> MeanInterval:  # fmt: skip
-    """The interval of a mean, by the one rule for all functions: Wilson's of success rates, otherwise Student's t.
-
-    Values that are skewed for their number, or all equal, get a query at each bound, unless `method` is "t".
-    """
+    """The interval of a mean, by the one rule for all functions: Wilson's of success rates, otherwise Student's t."""
+    # Values that are skewed for their number, or all equal, get a query at each bound, unless `method` is "t".
     if len(x) < 2 or (sample := sample_of(x, cluster, weight)).n < 2:
         return MeanInterval((math.nan, math.nan))
     if method == "auto" and is_binary and cluster is None and weight is None and are_successes(x):
@@ -171,11 +169,7 @@ def t_interval(center: float, standard_error: float, df: float, confidence_level
 def difference_interval(
     sample: Paired | Unpaired, *, is_binary: bool, confidence_level: float, alternative: str, most: float = math.inf
 ) -> tuple[str, Interval]:
-    """Method and ends of the interval of a difference: an interval of success rates if they are, otherwise t.
-
-    The interval is cut at `most`, the largest difference that the metric allows. Differences without spread have no
-    interval, and "" as the method.
-    """
+    """Method and ends of the interval of a difference, cut at `most`; without spread, no interval and the method ""."""
     rates = are_rates(sample, is_binary=is_binary)
     if rates and isinstance(sample, Unpaired):
         return "newcombe", _opened(*newcombe(sample, normal_quantile(confidence_level, alternative)), alternative)
@@ -200,11 +194,9 @@ def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: Rando
 
 
 def bca_interval(sample: Sample, means: Array, confidence_level: float, alternative: str) -> Interval:
-    """Bias-corrected and accelerated interval, from the means of bootstrap samples.
-
-    `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. For a
-    mean, the acceleration is the skewness of the deviations over 6 sqrt(n); deviations are summed within clusters.
-    """
+    """Bias-corrected and accelerated interval, from the means of bootstrap samples."""
+    # For a mean, the acceleration is the skewness of the deviations, summed within clusters, over 6 sqrt(n):
+    # one pass, where `scipy.stats.bootstrap` leaves out one query at a time.
     center, u = sample.center, sample.deviations
     below = (np.count_nonzero(means < center) + np.count_nonzero(means <= center)) / (2 * len(means))
     # Clipped, so that the bias is finite where all resamples are on one side.

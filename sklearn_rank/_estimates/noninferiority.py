@@ -30,21 +30,15 @@ LEAST_PVALUE = 1e-300
 
 
 def n_lost(alpha: float) -> float:
-    """Number of added queries that lose everything: the exact level of rare losses is then at most 1.01 alpha.
-
-    It grows with the squared normal quantile, the second term of the expansion of Cornish and Fisher (Revue de
-    l'Institut International de Statistique 5, 1938).
-    """
+    """Number of added queries that lose everything: the exact level of rare losses is then at most 1.01 alpha."""
+    # The squared normal quantile is the second term of the expansion of Cornish and Fisher, 1938.
     z = max(0.0, float(-special.ndtri(alpha)))
     return max(LEAST_LOST, N_LOST + (z**2 - float(special.ndtri(0.05)) ** 2) / 3)
 
 
 @dataclass(frozen=True)
 class UnitSums:
-    """Sums over units, which are queries or clusters: of sizes s, totals t of gains, their squares and products.
-
-    Sums of any number of units like these are multiples of these sums.
-    """
+    """Sums over units, queries or clusters: of sizes s, totals t of gains, their squares and products."""
 
     n: float
     size: float
@@ -99,11 +93,10 @@ class UnitSums:
 
 @dataclass(frozen=True)
 class WithLosses:
-    """Student's t of units and of queries that lose `largest_loss` each, as many as the level `alpha` needs.
+    """Student's t of units and of queries that lose `largest_loss` each, as many as the level `alpha` needs."""
 
-    A lost query has the size sum of s^2 / sum of s, which is 1 for queries of equal weight. Its total is -largest_loss
-    times its size. Mean and linearized standard error are of all, with n degrees of freedom for n units.
-    """
+    # A lost query has the size sum of s^2 / sum of s, 1 for equal weights, and the total -largest_loss times its size.
+    # Mean and linearized standard error are of all, with n degrees of freedom for n units.
 
     sums: UnitSums
     largest_loss: float
@@ -183,10 +176,7 @@ def t_quantile(alpha: float, df: float) -> float:
 
 
 def smallest_margin(sums: UnitSums, largest_loss: float, alpha: float) -> float:
-    """Smallest margin that units of these sizes can show if no query differs; larger margins have p < alpha.
-
-    Infinite if it is not below the largest loss, which no mean exceeds.
-    """
+    """Smallest margin that units of these sizes can show if no query differs; infinite from the largest loss on."""
     margin = -WithLosses(sums.without_difference, largest_loss, alpha).low()
     return margin if margin < largest_loss else math.inf
 
@@ -214,10 +204,7 @@ class Aim:
         return smallest(lambda n: same._decides(same._of(n)))
 
     def power(self, n: int) -> float:
-        """Probability that the test decides with n queries, if their differences are like these.
-
-        The mean gain of n queries is normal around this one; the number of runs stays.
-        """
+        """Probability that the test decides with n queries, if their differences are like these."""
         sums = self._of(n)
         sd = math.hypot(math.sqrt(sums.squared_deviations) / sums.size, math.sqrt(self.between.variance))
         if sd == 0:
@@ -245,10 +232,8 @@ class Aim:
 
 
 def n_for_all(aims: Sequence[Aim], chance: float) -> float:
-    """Smallest number of queries with which all tests decide with this probability; infinite if there is none.
-
-    The sum of the probabilities that a test does not decide bounds the probability that any does not (Bonferroni).
-    """
+    """Smallest number of queries with which all tests decide with this probability; infinite if there is none."""
+    # Bonferroni: the probabilities that a test does not decide are summed.
     return _smallest_or_none(lambda n: math.fsum(1 - aim.power(n) for aim in aims) <= 1 - chance)
 
 

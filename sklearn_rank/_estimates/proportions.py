@@ -39,20 +39,12 @@ def are_rates(sample: Paired | Unpaired, *, is_binary: bool) -> bool:
 
 
 def with_pseudo_pairs(sample: Paired) -> Paired:
-    """The sample with a query more that only a gets right, and one that only b gets right.
-
-    D. G. Bonett, R. M. Price: Adjusted Wald confidence interval for a difference of binomial proportions based on
-    paired data. Journal of Educational and Behavioral Statistics 37, 2012.
-    """
+    """The sample with a query more that only a gets right, and one that only b does: Bonett and Price, 2012."""
     return Paired(np.append(sample.a, [1.0, 0.0]), np.append(sample.b, [0.0, 1.0]))
 
 
 def newcombe(sample: Unpaired, z: float) -> Interval:
-    """Interval of a difference of two rates on different queries, from the Wilson interval of each.
-
-    R. G. Newcombe: Interval estimation for the difference between independent proportions. Statistics in Medicine 17,
-    1998, method 10.
-    """
+    """Interval of a difference of two rates on different queries, from Wilson's of each: Newcombe, 1998, method 10."""
     p, q = float(sample.a.mean()), float(sample.b.mean())
     (p_low, p_high), (q_low, q_high) = wilson(sample.a, z), wilson(sample.b, z)
     return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)

@@ -64,10 +64,8 @@ def partitions(values: Array, k: int, n_resamples: int, random_state: RandomStat
 
 
 def tail(null: Array, observed: float, alternative: str, *, exact: bool, scale: float) -> float:
-    """Share of the null distribution at least as extreme as `observed`; for random resamples it counts as one of them.
-
-    Values that differ by rounding, relative to `scale`, are equal. Two-sided is twice the smaller tail.
-    """
+    """Share of the null distribution at least as extreme as `observed`, which counts as one of random resamples."""
+    # Values that differ by rounding, relative to `scale`, are equal. Two-sided is twice the smaller tail.
     reach, one = EQUAL_WITHIN * scale, 0 if exact else 1
     greater = (int((null >= observed - reach).sum()) + one) / (len(null) + one)
     less = (int((null <= observed + reach).sum()) + one) / (len(null) + one)

@@ -39,11 +39,8 @@ ONE_RUN = Between()
 
 
 def run_spread(runs: Array, cluster: Index | None = None, weight: Array | None = None) -> RunSpread:
-    """Spread of runs by their values, shape (n_queries, n_runs).
-
-    The residual variance of runs by queries, over the number of queries, is due to the queries. With clusters,
-    residuals are summed by cluster.
-    """
+    """Spread of runs by their values, shape (n_queries, n_runs)."""
+    # The residual variance of runs by queries (summed by cluster), over the number of queries, is due to the queries.
     (n, k), size = runs.shape, np.ones(len(runs)) if weight is None else weight
     means = size @ runs / size.sum()
     residual = runs - runs.mean(axis=1, keepdims=True) - (means - means.mean())
@@ -63,10 +60,7 @@ def spread_of_means(means: Sequence[float]) -> RunSpread:
 
 
 def between_runs_of(spreads: Sequence[RunSpread | None]) -> Between:
-    """Variance of the mean of one system, or of a difference of two; None is a system with one run.
-
-    A single run has the variance of the runs of the other system.
-    """
+    """Variance of the mean of one system, or a difference of two; None, a single run, has that of the other system."""
     variance, squares = 0.0, 0.0
     for spread in filter(None, spreads):
         share = 1 / spread.k + (None in spreads)

@@ -139,11 +139,7 @@ class IndependentValues:
 
 @dataclass(frozen=True)
 class RatioOfSums:
-    """Weighted sum of values and sum of weights of each unit, and the standard error of the mean.
-
-    A unit is a query, or a cluster of queries; different units are independent of each other. The mean is the sum of
-    the totals over the sum of the sizes.
-    """
+    """Weighted sum of values and sum of weights of each independent unit, and the standard error of the mean."""
 
     total: Array
     size: Array
@@ -174,12 +170,7 @@ class RatioOfSums:
 
     @cached_property
     def standard_error(self) -> float:
-        """Standard error of the mean, by linearization.
-
-        The squared standard error is G / (G - 1) times the sum of squares of the weighted deviations, summed within
-        each of G units, over the squared sum of the weights. That is HC1 for queries, and CR1 of K.-Y. Liang and S.
-        Zeger, 1986, for clusters.
-        """
+        """Standard error of the mean, by linearization: HC1 for queries, CR1 of Liang and Zeger, 1986, for clusters."""
         squares = exact_sum(self.deviations**2)
         return math.sqrt(self.n / (self.n - 1) * squares) / self.weight if self.n > 1 else math.nan
 
@@ -351,10 +342,8 @@ class Unpaired:
 
 
 def with_bounds_seen(sample: Sample, bounds: tuple[float, float], share: float = 1.0) -> tuple[float, float]:
-    """Mean and standard error of a sample and of a query at each bound, which counts `share` times.
-
-    The query has the size sum of s^2 / sum of s of units of sizes s, which is 1 for queries of equal weight.
-    """
+    """Mean and standard error of a sample and of a query at each bound, which counts `share` times."""
+    # The query has the size sum of s^2 / sum of s of units of sizes s, which is 1 for queries of equal weight.
     total, size = sample.total, sample.size if isinstance(sample, RatioOfSums) else np.ones(sample.n)
     of_query = exact_sum(size**2) / exact_sum(size)
     whole = exact_sum(size) + 2 * share * of_query
@@ -369,11 +358,8 @@ def has_no_spread(sample: Paired | Unpaired) -> bool:
 
 
 def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
-    """Whether a t interval may not keep its level, because units are too few for the skew of values or weights.
-
-    Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). A sample without spread
-    is not skewed.
-    """
+    """Whether a t interval may not keep its level, because units are too few for the skew of values or weights."""
+    # Values: n < 25 skewness^2, W. G. Cochran: Sampling techniques, 3rd ed., 1977, p. 42.
     of_units = sample.sample if isinstance(sample, Paired) else sample
     if not of_units.standard_error > 0:
         return False
@@ -390,10 +376,7 @@ def are_skewed(deviations: Array, size: Array | None) -> bool:
 
 
 def is_concentrated(sample: Sample | Paired | Unpaired) -> bool:
-    """Whether few units hold most of the weight.
-
-    The effective sample size (L. Kish: Survey sampling, 1965) is below 20 and below nine tenths of the units.
-    """
+    """Whether few units hold most of the weight: L. Kish's effective sample size (Survey sampling, 1965) is low."""
     of_units = sample.sample if isinstance(sample, Paired) else sample
     return isinstance(of_units, RatioOfSums) and _few_hold_most(of_units.size)
 

@@ -42,13 +42,9 @@ class Heterogeneity(NamedTuple):
 
 
 def equal_means(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> Heterogeneity:
-    """Test whether the means of segments are equal; segments of one value, or of equal values, are left out.
-
-    Welch's ANOVA: B. L. Welch: On the comparison of several mean values: an alternative approach. Biometrika 38, 1951,
-    with linearized standard errors for weights and clusters. If a cluster has queries in several segments, the means of
-    these segments depend on each other. Then the test is a Wald test of all contrasts, scaled as Hotelling's T^2 with
-    one observation per cluster.
-    """
+    """Test whether the means of segments are equal; segments of one value, or of equal values, are left out."""
+    # Welch's ANOVA (Biometrika 38, 1951) with linearized standard errors. If a cluster has queries in several segments,
+    # it is a Wald test of all contrasts, scaled as Hotelling's T^2 with one observation per cluster.
     parts = _parts(segment)
     samples = [_sample(x, rows, cluster, weight) for rows in parts]
     kept = [i for i, sample in enumerate(samples) if sample.n > 1 and sample.standard_error > 0]
@@ -72,15 +68,9 @@ class MacroMean(NamedTuple):
 
 
 def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> MacroMean:
-    """Mean of the means of segments, with the standard error of a stratified sample.
-
-    The squared standard error is the sum of the squared standard errors of the segments over the squared number of
-    segments. The degrees of freedom follow F. E. Satterthwaite: An approximate distribution of estimates of variance
-    components. Biometrics Bulletin 2, 1946. They equal the number of queries less the number of segments if all
-    segments have the same size and spread, and are fewer if a segment of few queries has most of the variance. If a
-    cluster has queries in several segments, its deviations are summed over all of them, and the degrees of freedom are
-    the number of clusters less one.
-    """
+    """Mean of the means of segments, with the standard error of a stratified sample."""
+    # Degrees of freedom: F. E. Satterthwaite, Biometrics Bulletin 2, 1946. The deviations of a cluster with queries in
+    # several segments are summed over all of them, and the degrees of freedom are the number of clusters less one.
     parts = _parts(segment)
     samples, means, k = [_sample(x, rows, cluster, weight) for rows in parts], _means(x, parts, weight), len(parts)
     mean = exact_mean(means)
@@ -177,10 +167,7 @@ def macro_share(segment: Index, weight: Array | None) -> Array:
 def macro_difference(
     pair: Paired, segment: Index, pseudo: PseudoQueries | None, most: float, confidence_level: float, between: Between
 ) -> tuple[Any, ...]:
-    """The numbers of `macro_row` for a difference, whose interval ends at `most`; without spread it has none.
-
-    `pseudo`: queries that the interval of success rates adds.
-    """
+    """The numbers of `macro_row` for a difference, whose interval ends at `most`; without spread it has none."""
     found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
     estimate = MeanEstimate(*found[:3]).widened(between)
     if pseudo is not None:

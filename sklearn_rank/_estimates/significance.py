@@ -102,11 +102,7 @@ def _binomial_pvalue(d: Array, alternative: str) -> float:
 
 
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Fisher's randomization test: swap the two values of queries, at random or in all ways if there are few.
-
-    Queries of one cluster are swapped together. If all differences have the same size, as with success rates, the
-    number of positive differences is binomial, and the test is exact for any number of queries: McNemar's exact test.
-    """
+    """Fisher's randomization test: swap the two values of queries, at random or in all ways if there are few."""
     d = sample.sample.total[sample.sample.total != 0]
     if len(d) and np.ptp(np.abs(d)) == 0:
         return Outcome(sample.difference, _binomial_pvalue(d, options.alternative))
@@ -190,10 +186,7 @@ TESTS = {
 
 
 def run_test(sample: Paired | Unpaired, options: ComparisonOptions, *, is_binary: bool = False) -> Outcome:
-    """Outcome of the test; p is 1 for identical systems with every test and alternative.
-
-    The t test of two success rates on the same queries adds two pseudo queries, like their interval.
-    """
+    """Outcome of the test; p is 1 for identical systems with every test and alternative."""
     if sample.identical and isinstance(sample, Paired):
         return Outcome(0.0, 1.0)
     if options.test == "t" and isinstance(sample, Paired) and are_rates(sample, is_binary=is_binary):

@@ -105,13 +105,7 @@ def refuse_other_labels(
     names: Sequence[str],
     function_name: str,
 ) -> None:
-    """Refuse systems that were judged by other labels; `positions` are the positions of their queries in `ids`.
-
-    Raises
-    ------
-    ValueError
-        If two systems have different labels for a query. Unknown labels are not compared.
-    """
+    """Refuse systems judged by other known labels; `positions` are the positions of their queries in `ids`."""
     rule = (
         f"{function_name} takes systems that were judged by the same labels; to compare anyway, pass only values, "
         "result.to_frame()[metric]."

@@ -23,15 +23,7 @@ def named_queries(values: Any) -> NDArray[Any] | None:
 
 
 def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int) -> Index:
-    """Number of each query's cluster; `ids` is None if queries are matched by position.
-
-    Raises
-    ------
-    ValueError
-        If a query has no cluster, or the number of clusters differs from the number of queries.
-    TypeError
-        If queries have ids and clusters come by position.
-    """
+    """Number of each query's cluster; `ids` is None if queries are matched by position."""
     values = by_query(clusters, "clusters", ids, n_queries, "evaluate(..., clusters=)")
     return number_of_rows(values, n_queries)
 
@@ -59,13 +51,7 @@ def joined_clusters(
     names: Sequence[str],
     function_name: str,
 ) -> Index | None:
-    """Number of each query's cluster, from results with clusters; `positions` are their queries in `ids`.
-
-    Raises
-    ------
-    ValueError
-        If only some results have clusters, or clusters differ.
-    """
+    """Number of each query's cluster, from results with clusters; `positions` are their queries in `ids`."""
     known = of_all_or_none(given, names, "clusters", "clusters", function_name)
     if not known:
         return None
@@ -78,13 +64,7 @@ def joined_clusters(
 def of_all_or_none(
     given: Sequence[NDArray[Any] | None], names: Sequence[str], what: str, keyword: str, function_name: str
 ) -> list[NDArray[Any]]:
-    """Clusters or weights that all results have; an empty list if no result has them.
-
-    Raises
-    ------
-    ValueError
-        If only some results have them.
-    """
+    """Clusters or weights that all results have; an empty list if no result has them."""
     known = [one for one in given if one is not None]
     if 0 < len(known) < len(given):
         without = names[[one is None for one in given].index(True)]
@@ -103,13 +83,7 @@ def agreed_by_query(
     rule: str,
     what: str,
 ) -> Index:
-    """Number of each query on which all systems agree; `positions` are their queries in `ids`, None has no numbers.
-
-    Raises
-    ------
-    ValueError
-        If two systems have different numbers for a query.
-    """
+    """Number of each query on which all systems agree; `positions` are their queries in `ids`, None has no numbers."""
     expected, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
     for i, (own, position) in enumerate(zip(given, positions, strict=True)):
         if own is None:

@@ -161,11 +161,7 @@ def evaluate_rows(
     exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
     chance: bool = False, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Evaluate the rows of a door.
-
-    `name` is the name of the column of scores, `kinds` are the kinds of checks (None: all of the door), and `documents`
-    holds the ids of documents.
-    """
+    """Evaluate the rows of a door; `name` is the column of scores, `kinds` those of checks (None: all of the door)."""
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if is_sparse(y_true) or is_sparse(y_score):
@@ -231,11 +227,8 @@ def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], *,
     kept: LazyQueries | None = None, door: Door = EVALUATE, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Evaluate metrics on checked queries, or on queries that are built block by block.
-
-    The result keeps the queries, or those in `kept` if they report their progress. Blocks are checked for misuse of
-    their labels, which `door` reports.
-    """
+    """Evaluate metrics on checked queries, or on queries that are built block by block."""
+    # The result keeps the queries, or those in `kept` if they report their progress.
     fingerprints, built, evidence, added = None, queries, list[Evidence](), dict[str, MetricSpec]()
     # Building queries is expensive, so read their labels at the same time.
     if isinstance(queries, LazyQueries):
@@ -270,10 +263,7 @@ def evaluate_systems(
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, exclude: MatrixLike | None = None,
     n_jobs: int | None = None, names: Mapping[str, str] = NO_NAMES, columns: Mapping[str, ArrayLike] | None = None,
 ) -> dict[str, Evaluation]:  # fmt: skip
-    """Evaluate several systems on the same rows, which are checked and grouped once.
-
-    All scores are checked before a metric is computed. `names` are the names of columns of scores.
-    """
+    """Evaluate several systems on the same rows, which are checked and grouped once, before a metric is computed."""
     refuse_unread_tie_break(tie_break, specs)
     results = dict[str, Evaluation]()
     data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}

@@ -45,10 +45,7 @@ Variants = Iterator[tuple[Array, Array, Index, Mapping[str, Array]]]
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Documents of some queries that either system has.
-
-    Document i has an id, a label, its row in both systems, -1 for none, and the number of its query among these.
-    """
+    """Documents of some queries that either system has: id, label, row in both systems, -1 for none, and query."""
 
     ids: NDArray[Any]
     label: Array
@@ -123,13 +120,7 @@ class Source(NamedTuple):
 
 
 def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -> Source:
-    """Check that two results keep their documents.
-
-    Raises
-    ------
-    ValueError
-        If a result does not keep them, says which call does.
-    """
+    """Check that two results keep their documents."""
     for name in names:
         if not results[name]._kept_data.keeps_documents:
             raise ValueError(
@@ -161,13 +152,7 @@ def number_of(source: Source, query: Any) -> int:
 
 
 def values_of(source: Source, numbers: Index, lists: Sides) -> NDArray[np.float64]:
-    """Values of some queries in both systems, computed again: shape (2, n_queries).
-
-    Raises
-    ------
-    ValueError
-        If a value is undefined, or not what it was: labels or scores were changed since.
-    """
+    """Values of some queries in both systems, computed again and the same as before: shape (2, n_queries)."""
     values = np.stack([values_with(_as_they_are(one), source.spec) for one in lists])
     known = np.stack([result.per_query[source.metric][numbers] for result in source.results])
     near = NEAR * np.maximum(1.0, np.maximum(np.abs(values), np.abs(known)))
@@ -203,10 +188,8 @@ def _as_they_are(one: RowsOfQueries) -> Variants:
 
 
 def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) -> Variants:
-    """The list of a query for each of some rows, with this row judged, or without it where `grade` is None.
-
-    The row -1 is a document that the list does not have, which comes last and has no rank.
-    """
+    """The list of a query for each of some rows, with this row judged, or without it where `grade` is None."""
+    # The row -1 is a document that the list does not have, which comes last and has no rank.
     size, start = one.grouping.sizes[query] + (rows < 0), one.grouping.indptr[query]
     for block in cut_queries(Grouping.by_sizes(size).indptr, ROWS_IN_MEMORY):
         some = slice(*block)
@@ -226,10 +209,7 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
 
 
 def left_out(lists: Sides, documents: Documents, values: Array, queries: NDArray[np.bool_], spec: MetricSpec) -> Array:
-    """Change of the difference by each document of some queries: as it is, less what it is without the document.
-
-    Documents of a query that neither system retrieved and that have one label do the same where no column is read.
-    """
+    """Change of the difference by each document of some queries: as it is, less what it is without the document."""
     known: dict[tuple[int, float], int] = {}
     at = np.arange(len(documents.ids))
     for i in np.flatnonzero(~_is_retrieved(lists, documents) & queries[documents.query]).tolist():

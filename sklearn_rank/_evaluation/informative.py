@@ -15,11 +15,9 @@ from sklearn_rank._metric.spec import is_adjusted
 
 
 def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:
-    """Whether the value of a query can tell systems apart, by metric of an evaluation.
-
-    It cannot if the judgments alone fix it, or if it is 0 because no relevant document was reached. Where 0 is best,
-    and where values are the user's own, only labels say it; without labels all values can.
-    """
+    """Whether the value of a query can tell systems apart, by metric of an evaluation."""
+    # It cannot if the judgments alone fix it, or if it is 0 because no relevant document was reached. Where 0 is best,
+    # and where values are the user's own, only labels say it; without labels all values can.
     found = {}
     for name, values in result.per_query.items():
         tells = np.ones(len(values), bool) if result.weight is None else result.weight > 0

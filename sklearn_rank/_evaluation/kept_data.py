@@ -46,10 +46,7 @@ Settled = Mapping[str, NDArray[np.bool_]]
 
 
 class RowsOfQueries(NamedTuple):
-    """Documents of some queries, in the order of stable ties: label, score, id or place in the input, and columns.
-
-    They are copies, because queries that are built block by block are not kept.
-    """
+    """Copies of the documents of some queries, in the order of stable ties: label, score, id or place, and columns."""
 
     label: Array
     score: Array
@@ -168,11 +165,8 @@ class RankedData(ReadOnlyArrays):
         return known
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, Array]:
-        """Share of the documents of each query that are judged, down to the cutoff of each metric.
-
-        NaN for a query without a document. Empty for labels by subtopic, for queries that are built when they are
-        needed, and for data that were changed since.
-        """
+        """Share of the documents of each query that are judged, down to the cutoff of each metric."""
+        # NaN without documents. Empty for labels by subtopic, queries built when they are needed, and changed data.
         queries = self.queries
         if isinstance(queries, LazyQueries) or queries.has_subtopics:
             return {}
@@ -230,10 +224,7 @@ class RankedData(ReadOnlyArrays):
         return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.summary.label_range[1]
 
     def was_changed(self, values: Mapping[str, Any]) -> bool:
-        """Whether data were changed since, so that formulas have other values than before.
-
-        A plain function may be random, so its labels and scores are compared.
-        """
+        """Whether data were changed since, so that formulas have other values than before."""
         known: list[Any] = [one for one in values.values() if isinstance(one, PerQuery)]
         before = [one for one in known if not isinstance(one.spec.metric, PlainMetric)]
         if len(before) < len(known) and isinstance(self.queries, Queries):
@@ -388,10 +379,7 @@ def compute_with_settled(
 def settled_by(
     others: Iterable[str], values: Mapping[str, Any], computed: Sequence[PerQuery]
 ) -> dict[str, NDArray[np.bool_]]:
-    """Queries that are settled for metrics, by the other metrics that say so.
-
-    A value that negative labels have is not 0, so they settle nothing.
-    """
+    """Queries that are settled for metrics, by the other metrics that say so; negative labels settle nothing."""
     return {
         name: one.undefined[:, 0] & ((values[name].values()[:, 0] == 0) | values[name].undefined[:, 0])
         for name, one in zip(others, computed, strict=True)

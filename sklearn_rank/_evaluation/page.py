@@ -144,10 +144,8 @@ def depth_of_lists(result: Any, metric: str) -> int:
 def add_lists(
     content: Content, old: Any, new: Mapping[int, Any], at: Mapping[Any, int] | None, metric: str, options: Options
 ) -> None:
-    """ListsOfQuery of documents of some queries, of each of the systems `new` against the old one, and what to judge.
-
-    `at` has the numbers of queries in results that have others; None: the same as on the page.
-    """
+    """Add lists of documents of some queries, of each of the systems `new` against the old one, and what to judge."""
+    # `at` has the numbers of queries in results that have others; None: the same as on the page.
     asked = _numbers(content, options.lists)
     if options.lists == 0:
         content.why_no_lists = "ListsOfQuery of documents were not asked for."

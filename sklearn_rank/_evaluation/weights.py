@@ -17,15 +17,7 @@ WeightLike = ArrayLike | Mapping[Hashable, float] | None
 
 
 def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) -> Array:
-    """Weight of each query; `ids` is None if queries are matched by position.
-
-    Raises
-    ------
-    ValueError
-        If the number of weights differs from the number of queries, or a weight is invalid.
-    TypeError
-        If queries have ids and weights come by position, or if a weight is not a number.
-    """
+    """Weight of each query; `ids` is None if queries are matched by position."""
     array = as_floats(by_query(weight, "weight", ids, n_queries, "evaluate(..., sample_weight=)"), "weight")
     if len(array):
         refuse_bad_weight(array)
@@ -35,13 +27,7 @@ def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) ->
 def joined_weights(
     given: Sequence[Array | None], positions: Sequence[Any], ids: NDArray[Any], names: Sequence[str], function_name: str
 ) -> Array | None:
-    """Weight of each query, from results with weights; `positions` are their queries in `ids`.
-
-    Raises
-    ------
-    ValueError
-        If only some results have weights, or weights differ.
-    """
+    """Weight of each query, from results with weights; `positions` are their queries in `ids`."""
     known = of_all_or_none(given, names, "weights", "sample_weight", function_name)
     if not known:
         return None

@@ -15,10 +15,9 @@ from sklearn_rank._version import __version__
 
 
 class Difference(NamedTuple):
-    """Difference of a system from the baseline: its interval, p-value, and the queries won, tied and lost.
+    """Difference of a system from the baseline: its interval, p-value, and the queries won, tied and lost."""
 
-    `is_shown`: whether the test shows the difference. The numbers are None if there is no test.
-    """
+    # `is_shown`: whether the test shows the difference. The numbers are None if there is no test.
 
     difference: float | None
     low: float | None = None

@@ -70,10 +70,7 @@ def chosen(n: int) -> NDArray[np.int64]:
 
 
 def bars(heights: NDArray[np.float64], *, alone: bool) -> tuple[Element, float, bool]:
-    """Return bars of sorted numbers as a path for each sign, the maximum of the axis, and whether 0 is at the bottom.
-
-    0 is at the bottom for values of a single system (`alone`) if no value is negative.
-    """
+    """Bars of sorted numbers as a path for each sign, the maximum of the axis, and whether 0 is at the bottom."""
     drawn = heights[chosen(len(heights))]
     largest = float(np.abs(drawn).max(initial=0.0)) or 1.0
     on_floor = alone and bool((heights >= 0).all())

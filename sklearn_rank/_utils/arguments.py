@@ -110,10 +110,8 @@ class UnknownKeyword(TypeError):
 def unknown_keyword(
     rule: str, keyword: str, known: Iterable[str], *, hint: str = "", takes: Iterable[str] = ()
 ) -> UnknownKeyword:
-    """Error about a keyword that is not `known`, with the nearest of these unless there is a hint.
-
-    `rule` is how the sentence begins, such as "evaluate has no keyword", and `takes` are keywords to list.
-    """
+    """Error about a keyword that is not `known`, with the nearest of these unless there is a hint."""
+    # `rule` is how the sentence begins, such as "evaluate has no keyword", and `takes` are keywords to list.
     known = [*dict.fromkeys(known)]
     same = [name for name in SYNONYMS.get(keyword, ()) if name in known]
     near = same or difflib.get_close_matches(keyword, known, 1)

@@ -61,11 +61,7 @@ def cut_queries(indptr: Index, size: int) -> list[tuple[int, int]]:
 def thread_blocks(
     rows: int | Index, n_jobs: int | None = None, *, largest: float = FEW_ARRAYS
 ) -> list[tuple[int, int]]:
-    """Cut a number of rows, or the queries of an `indptr`, into (first, last) blocks of equally many rows.
-
-    Blocks have at most `largest` times `BLOCK_ROWS` rows, and every thread gets the same number of blocks. No query is
-    split.
-    """
+    """Cut rows, or queries of an `indptr`, into (first, last) blocks of equally many rows, as many for every thread."""
     n_rows, n_items = (int(rows[-1]), len(rows) - 1) if isinstance(rows, np.ndarray) else (rows, rows)
     if is_one_block(n_rows):
         return [(0, n_items)]

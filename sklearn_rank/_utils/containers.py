@@ -39,10 +39,7 @@ def check_lengths(**given: Any) -> None:
 
 
 def as_numpy(x: Any) -> Any:
-    """NumPy array of a tensor of torch, JAX or TensorFlow, on whatever device it is; anything else as it is.
-
-    The memory of a tensor on the CPU is shared. In a list of tensors each becomes an array, or a number.
-    """
+    """NumPy array of a tensor of torch, JAX or TensorFlow, on whatever device it is; anything else as it is."""
     if type(x) is np.ndarray:
         return widened(x)
     if is_tensor(type(x)):

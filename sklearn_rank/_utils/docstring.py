@@ -50,10 +50,7 @@ def completed_docstring(target: Callable[..., Any], entries: Mapping[str, str], 
 
 
 def with_arguments_of(template: Callable[P, Any], *left_out: str) -> Callable[[Callable[..., T]], Callable[P, T]]:
-    """Decorate a function that passes its ``**keywords`` on: signature and docstring show the arguments of `template`.
-
-    Parameters that the function has itself replace parameters of the same name; its others follow.
-    """
+    """Decorate a function that passes its ``**keywords`` on: it shows the arguments of `template`, after its own."""
 
     def decorate(function: Callable[..., T]) -> Callable[P, T]:
         signature = inspect.signature(function)

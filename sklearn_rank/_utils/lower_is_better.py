@@ -98,13 +98,7 @@ def is_lower_column(name: Any) -> bool:
 
 
 def refuse_open_direction(name: str, argument: str) -> None:
-    """Refuse a name that means lower is better if nobody said so; `argument` is how to say it.
-
-    Raises
-    ------
-    ValueError
-        If it does.
-    """
+    """Refuse a name that means lower is better if nobody said so; `argument` is how to say it."""
     if is_lower(name):
         raise ValueError(
             f"The name {echo(name)} suggests that lower is better. Pass {argument}, or True if more is better."

@@ -137,10 +137,8 @@ def checked_path(path: Any) -> Any:
 
 
 def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], Arrays], T]) -> T:
-    """Read a file that `save` wrote, and return ``make(meta, arrays)``.
-
-    A file that announces more than 1 GiB and more than 100 times its own size is refused.
-    """
+    """Read a file that `save` wrote, and return ``make(meta, arrays)``."""
+    # A file that announces more than 1 GiB and more than 100 times its own size is refused.
     checked_path(path)
     try:
         with open(path, "rb") as file:

@@ -63,11 +63,8 @@ def map_items(function: Callable[[Item], T], items: Iterable[Item], n_threads: i
 
 
 def map_with_state(make_function: Callable[[], Callable[[Item], T]], items: Iterable[Item], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item; each thread makes a function of its own, such as one with its arrays.
-
-    A free thread takes the next item from the iterable. An error or an interrupt in one thread stops all of them, and
-    is raised unchanged. Where the system lets no more threads start, those that have started do the work.
-    """
+    """List ``function(item)`` for each item; each thread makes a function of its own, such as one with its arrays."""
+    # An error or an interrupt in one thread stops all of them, and is raised unchanged.
     if n_threads == 1 or not can_start():
         return [*map(make_function(), items)]
     results: dict[int, T] = {}
@@ -129,10 +126,7 @@ def _wait_for(helpers: list[Future[None]]) -> None:
 
 
 def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> Iterator[T]:
-    """Yield ``function(item)`` in order; if all helpers are busy, the calling thread calls the function.
-
-    The iterable is read by the calling thread only, and at most one item per thread is alive.
-    """
+    """Yield ``function(item)`` in order; if all helpers are busy, the calling thread calls the function."""
     if n_threads == 1 or not can_start():
         yield from map(function, items)
         return
@@ -165,11 +159,7 @@ def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads
 
 
 def check_interrupt() -> None:
-    """Raise if another thread has failed, or if the user interrupts.
-
-    Long computations call it regularly. Python raises KeyboardInterrupt in the main thread on the call of any Python
-    function, so kernels, which run without Python, call this one.
-    """
+    """Raise if another thread has failed, or if the user interrupts; kernels, which run without Python, call it."""
     if any(stop.is_set() for stop in _stop_events()):
         raise StoppedError
 

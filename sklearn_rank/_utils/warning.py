@@ -26,11 +26,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def warn_caller(message: str, about: str = "") -> None:
-    """Warn the code that called this library, or add the message to those that a function inside it collects.
-
-    With `about`, a line of the caller is warned about it once, even if messages differ and others change filters: where
-    a filter says "default". A search of scikit-learn would print the warning again for each candidate and fold.
-    """
+    """Warn the code that called this library, or add the message to those that a function inside it collects."""
+    # With `about`, a line of the caller is warned about it once, even if messages differ and others change filters.
     collected = _collected.get()
     if collected is not None:
         collected.append(message)

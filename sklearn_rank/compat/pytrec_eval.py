@@ -174,13 +174,7 @@ def _printed_names(measures: Iterable[str]) -> dict[str, str]:
 
 
 def _split(name: str) -> tuple[str, list[str]]:
-    """A measure and its parameters.
-
-    Raises
-    ------
-    ValueError
-        If there is no such measure, or it has no such parameter.
-    """
+    """A measure and its parameters."""
     if name in supported_measures:
         return name, []
     for base in (*FAMILIES, "set_F"):

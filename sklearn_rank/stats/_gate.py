@@ -157,10 +157,7 @@ class MarginTest(NamedTuple):
 def margin_test(
     pair: PairedQueries, margin: float | None, largest_loss: float, alpha: float, n_metrics: int
 ) -> MarginTest:
-    """Test a mean gain against -margin: for "no worse" at `alpha`, for "worse" at `alpha / n_metrics`.
-
-    Without a margin, test only for a loss, against 0.
-    """
+    """Test a mean gain against -margin: for "no worse" at `alpha`, for "worse" at `alpha / n_metrics`."""
     mean, (standard_error, df) = pair.mean_gain, pair.between.widened(pair.sample.standard_error, pair.sample.df)
     level = alpha / n_metrics
     lowest = WithLosses(pair.sums, largest_loss, alpha, pair.between)

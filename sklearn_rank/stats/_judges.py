@@ -87,10 +87,8 @@ class JudgedEstimate(NamedTuple):
 
 
 def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, float, float]:
-    """PPI++ estimate of a mean, its standard error, and lambda, the weight of the model; None tunes lambda.
-
-    As in ppi-python, the variance of all model values in lambda divides by n - 1, and all other variances by n.
-    """
+    """PPI++ estimate of a mean, its standard error, and lambda, the weight of the model; None tunes lambda."""
+    # As in ppi-python, the variance of all model values in lambda divides by n - 1, and all other variances by n.
     human, model, others = values[:3]
     n, n_others = len(human), len(others)
     if lam is None:
@@ -103,12 +101,9 @@ def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, 
 
 
 def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
-    """The estimate and its interval; only people's values count if the model gives all queries the same value.
-
-    The interval of a success rate adds two pseudo queries on which the model is wrong once in each direction. The
-    interval of a difference adds a win and a loss that the model does not see (Bonett and Price, with a judge). Other
-    values get these queries if they are skewed or all equal. The mean does not include the pseudo queries.
-    """
+    """The estimate and its interval; only people's values count if the model gives all queries the same value."""
+    # The interval of a rate, or of skewed or equal values, adds two pseudo queries on which the model is wrong once in
+    # each direction; that of a difference adds a win and a loss that the model does not see. The mean has none of them.
     mean, lam = _tuned(values)
     # A model without a correlation on the queries at hand has none with the pseudo queries.
     center, standard_error = _people(values) if _is_constant(values) else power_tuned(_with_pseudo_queries(values))[:2]
@@ -176,15 +171,7 @@ def _with_ends(values: JudgedValues, center: float, standard_error: float, level
 def judged_values(
     human: Aligned, model: Aligned, given: tuple[Evaluation, Evaluation], systems: Mapping[str, str], function: str
 ) -> JudgedValues:
-    """Values of people and of the model, by query.
-
-    `given` are results with all of their queries, and `systems` the names of the model's results by people's.
-
-    Raises
-    ------
-    ValueError
-        If the model lacks a query of people, there are too few queries, or people judged too few of the documents.
-    """
+    """Values of people and of the model, by query; `systems` are the names of the model's results by people's."""
     of_human, of_model = (_values(aligned) for aligned in (human, model))
     assert human.qid is not None
     assert model.qid is not None
