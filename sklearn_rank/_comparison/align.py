@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,15 +18,7 @@ from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._estimates.arguments import numbers
 from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster, refuse_weight
-from sklearn_rank._estimates.runs import (
-    ONE_RUN,
-    Between,
-    RunSpread,
-    between_runs_of,
-    refuse_runs,
-    run_spread,
-    spread_of_means,
-)
+from sklearn_rank._estimates.runs import Between, between_runs_of, refuse_runs, spread_of
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.alignment import refuse_other_labels
@@ -108,13 +100,9 @@ class Aligned:
 
     def between(self, systems: Sequence[str], at: Any = slice(None), weight: Array | None = None) -> Between:
         """Variance between runs of the mean of a system or the difference of two, on some queries."""
-
-        def spread_of(name: str) -> RunSpread | None:
-            if (runs := self.run_values.get(name)) is not None:
-                return run_spread(runs[at], some(self.cluster, at), some(self.weight, at) if weight is None else weight)
-            return spread_of_means(self.run_means[name]) if name in self.run_means else None
-
-        return between_runs_of([spread_of(name) for name in systems]) if self.run_means else ONE_RUN
+        cluster, weight = some(self.cluster, at), some(self.weight, at) if weight is None else weight
+        runs = ((some(self.run_values.get(name), at), self.run_means.get(name, ())) for name in systems)
+        return between_runs_of([spread_of(*of_system, cluster, weight) for of_system in runs])
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -200,10 +188,10 @@ def align(
                 counts = QueryCounts(len(settled), n_settled, n_settled, settled_as)
         elif settled_as is not None and counts is not None:
             counts = counts._replace(n_settled=None)
-        n_filled, defined = same.n_filled, counted(same.table.sum(axis=0), weights)
-        kept = None if settled is None or settled_as is None or nothing is not None else settled
-        runs = dict(_values_of_runs([*results], read, same, defined, kept))
-        n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
+        defined = counted(same.table.sum(axis=0), weights)
+        replaced = settled if settled_as is not None and nothing is None else None
+        runs = _values_of_runs(results, read, same, replaced, defined)
+        n_filled, n_left_out, values = same.n_filled, int((~defined).sum()), list(same.table[:, defined])
         cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
         settled = some(settled, defined)
         refuse_weight(function_name, options.test, weights)
@@ -218,30 +206,16 @@ def align(
         )
     if cluster is not None:
         refuse_one_cluster(function_name, cluster)
-    is_binary = all(one.is_binary for one in read)
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
     judged, findings = mean_shares(shares), tuple(findings_in(models=(results,)))
     if first.metric is not None and 1 < len(shares) == len(read):
         unevenly = tuple(findings_in(judged=(shares, first.metric, first.meaning)))
         findings += unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
-        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, first.meaning,
-        judged, findings, settled, counts, nothing,
+        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights),
+        all(one.is_binary for one in read), first.meaning, judged, findings, settled, counts, nothing,
         {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs,
     )  # fmt: skip
-
-
-def _values_of_runs(
-    names: Sequence[str], read: Sequence[Any], same: Any, defined: Any, kept: NDArray[np.bool_] | None
-) -> Iterator[tuple[str, Array]]:
-    """Values of each run on the `defined` queries; filled and `kept` (settled) values are the same in each run."""
-    for i, (name, one) in enumerate(zip(names, read, strict=True)):
-        if one.run_values is not None:
-            of_runs = np.repeat(same.table[i][:, None], one.run_values.shape[1], axis=1)
-            of_runs[same.positions[i]] = one.run_values
-            if kept is not None:
-                of_runs[kept] = same.table[i][kept, None]
-            yield name, of_runs[defined]
 
 
 def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,6 +274,22 @@ def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] 
         elif one.settled is None:
             known[at] = False
     return settled if (known | np.isnan(same.table).any(axis=0)).all() and knowing else None
+
+
+def _values_of_runs(
+    names: Iterable[str], read: list[SystemValues], same: _SameQueries, replaced: NDArray[np.bool_] | None,
+    defined: NDArray[np.bool_],
+) -> dict[str, Array]:  # fmt: skip
+    """Values of each run of systems that have them; filled and `replaced` values are the same in each run."""
+    runs = {}
+    for i, (name, one) in enumerate(zip(names, read, strict=True)):
+        if one.run_values is not None:
+            of_runs = np.repeat(same.table[i][:, None], one.run_values.shape[1], axis=1)
+            of_runs[same.positions[i]] = one.run_values
+            if replaced is not None:
+                of_runs[replaced] = same.table[i][replaced][:, None]
+            runs[name] = of_runs[defined]
+    return runs
 
 
 def _direction(series: Mapping[str, Any]) -> bool:

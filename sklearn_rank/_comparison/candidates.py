@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sklearn_rank._estimates.samples import Paired, Unpaired, is_skewed
+
 if TYPE_CHECKING:
     from sklearn_rank._comparison.paired_test import PairedTest
 
@@ -57,7 +59,6 @@ def candidates_of(results: Mapping[str, Any], tests: PairedTest, alpha: float = 
     """Systems that may be the best by a table of tests; pairs that it does not have are tested in the same way."""
     from sklearn_rank._comparison.align import Aligned, align  # loads scipy.stats
     from sklearn_rank._comparison.compare import sample_of_pair
-    from sklearn_rank._estimates.samples import Paired, Unpaired, is_skewed
     from sklearn_rank._estimates.significance import ComparisonOptions, run_test
 
     sign, kept = 1 if tests.greater_is_better else -1, list[Aligned]()

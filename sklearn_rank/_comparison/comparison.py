@@ -19,6 +19,8 @@ from sklearn_rank._data.doors import SYSTEMS, VERDICTS, Door
 from sklearn_rank._data.judged import judged_note, mean_shares
 from sklearn_rank._data.look import collected_findings, findings_in, look, report
 from sklearn_rank._data.nothing import nothing_in_words
+from sklearn_rank._estimates.clusters import CLUSTERED_TESTS
+from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.intervals import interval_cells, mean_intervals, note_of_intervals
@@ -246,10 +248,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         """
         means = {model: result.mean() for model, result in self.results.items()}
         found = {model: mean_intervals(result, confidence_level) for model, result in self.results.items()}
-        intervals = {
-            model: interval_cells({name: one.ends for name, one in of_model.items()})
-            for model, of_model in found.items()
-        }
+        intervals = {model: interval_cells(of_model) for model, of_model in found.items()}
         rows, judged = [], self.judged
         for metric in self._metrics:
             against = self._against_baseline(metric)
@@ -319,9 +318,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
     def _why_untested(self, metric: str) -> str | None:
         if self.baseline in self.failures:
             return f"the baseline {self.baseline} failed"
-        from sklearn_rank._estimates.clusters import CLUSTERED_TESTS  # loads scipy.stats
-        from sklearn_rank._estimates.samples import counted, scaled, some
-
         results = [*self.results.values()]
         if (average := results[0].average[metric]) != "macro":
             return f"its average is {echo(average)}, and tests and intervals are of means over queries"

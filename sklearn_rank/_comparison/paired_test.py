@@ -130,13 +130,7 @@ class OfOnePair(Generic[T]):
     @overload
     def __get__(self, instance: PairedTest, owner: type) -> T: ...
     def __get__(self, instance: PairedTest | None, owner: type) -> Self | T:
-        """Value of the only row.
-
-        Raises
-        ------
-        AttributeError
-            If there are several rows.
-        """
+        """Value of the only row; an AttributeError if there are several."""
         if instance is None:
             return self
         first, *others = instance._pair_rows
@@ -360,14 +354,9 @@ class PairedTest(TableReport):
         means, judged, others, of_runs = ({x: of[x] for x in (a, b) if x in of} for of in known)
         segments = None if self._segments is None else self._segments.of_pair(a, b)
         return replace(
-            self,
-            means=means,
-            judged=judged,
-            means_without_settled=others,
-            run_means=of_runs,
-            _pair_rows=tuple(of_key),
-            _segments=segments,
-        )
+            self, means=means, judged=judged, means_without_settled=others, run_means=of_runs,
+            _pair_rows=tuple(of_key), _segments=segments,
+        )  # fmt: skip
 
     def macro(self) -> Table:
         """Means over segments, each segment counting once, and their differences.
@@ -473,13 +462,8 @@ class PairedTest(TableReport):
         notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
         notes += [self.nothing] * bool(self.nothing)
         name = self.metric or ""
-        judged = judged_note({name: self.judged})
-        return notes + [*filter(None, [self.note_without_settled, judged, self._note_on_runs])]
-
-    @property
-    def _note_on_runs(self) -> str:
-        """Sentence on the spread between runs of the systems."""
-        return between_runs({self.metric or "": {system: self.run_means.get(system, ()) for system in self.means}})
+        about_runs = between_runs({name: {system: self.run_means.get(system, ()) for system in self.means}})
+        return notes + [*filter(None, [self.note_without_settled, judged_note({name: self.judged}), about_runs])]
 
     @property
     def note_without_settled(self) -> str:

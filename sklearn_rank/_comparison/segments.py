@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklearn_rank._estimates.runs import Between
+from sklearn_rank._estimates.samples import Paired, Unpaired, counted, exact_mean, scaled, some
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
 from sklearn_rank._utils.echo import echo
@@ -20,8 +22,6 @@ from sklearn_rank._utils.typing import Index
 if TYPE_CHECKING:
     from sklearn_rank._comparison.align import Aligned
     from sklearn_rank._comparison.paired_test import PairedTest, PairRow
-    from sklearn_rank._estimates.runs import Between
-    from sklearn_rank._estimates.samples import Paired, Unpaired
     from sklearn_rank._estimates.significance import ComparisonOptions
 
 MACRO_DIFFERENCE_COLUMNS = (
@@ -48,7 +48,6 @@ def compare_segments(
     from sklearn_rank._comparison.compare import check_options, common_to_rows, corrected_rows, paired_test
     from sklearn_rank._comparison.paired_test import PAIR_COLUMNS, PairedTest, SegmentTests
     from sklearn_rank._estimates.corrections import adjusted
-    from sklearn_rank._estimates.samples import Paired, counted
     from sklearn_rank._estimates.segments import equal_means
     from sklearn_rank._estimates.significance import ComparisonOptions
 
@@ -95,8 +94,6 @@ def compare_segments(
 
 def _some(pair: Paired, at: Index, between: Between) -> Paired:
     """Select queries of a pair, with their variance between runs."""
-    from sklearn_rank._estimates.samples import scaled, some
-
     weight = scaled(some(pair.weight, at))
     return replace(pair, a=pair.a[at], b=pair.b[at], cluster=some(pair.cluster, at), weight=weight, between=between)
 
@@ -107,7 +104,6 @@ def _row(
     """Row of a pair in a segment, and the sample if it is tested, which needs two queries or clusters."""
     from sklearn_rank._comparison.compare import row_of
     from sklearn_rank._comparison.paired_test import PairRow
-    from sklearn_rank._estimates.samples import exact_mean
 
     if sample.n == 0:
         return PairRow(*pair, segment, 0), None

@@ -120,10 +120,21 @@ class MetricVerdict(NamedTuple):
         return self.words == other.words and self.candidates == other.candidates
 
 
-def _sentences_of_others(
-    first: MetricVerdict, others: Mapping[str, MetricVerdict | None]
-) -> tuple[list[Parts], list[Parts]]:
-    """Sentences on the other metrics, each from its own test: those that agree or show nothing, and the others."""
+def said_by(comparison: Any, metric: str) -> MetricVerdict:
+    """Verdict of a comparison by a metric."""
+    results = comparison.results
+    means, best = {name: result[metric] for name, result in results.items()}, comparison._candidates.get(metric)
+    outcomes, names = outcomes_of(comparison._tests_of.get(metric)), [] if best is None else best.names
+    up = next(iter(results.values())).greater_is_better[metric]
+    said = verdict(means, comparison.baseline, outcomes, names, display_name(metric), greater_is_better=up)
+    return MetricVerdict(said, frozenset(names), outcomes, len(means))
+
+
+def said_by_other_metrics(comparison: Any) -> tuple[list[Parts], list[Parts]]:
+    """Sentences on the metrics after the first: those that agree or show nothing, and those that differ."""
+    name_of_first, *names = next(iter(comparison.results.values())).meaning
+    first = said_by(comparison, name_of_first)
+    others = {display_name(m): said_by(comparison, m) if m in comparison._tests_of else None for m in names}
     same = [name for name, one in others.items() if one and one.says_the_same(first) and not one.shows_nothing]
     nothing = [name for name, one in others.items() if one and one.shows_nothing]
     untested = [name for name, one in others.items() if one is None]
@@ -138,20 +149,3 @@ def _sentences_of_others(
         if one is not None and name not in (*same, *nothing)
     ]
     return quiet, differ
-
-
-def said_by(comparison: Any, metric: str) -> MetricVerdict:
-    """Verdict of a comparison by a metric."""
-    results = comparison.results
-    means, best = {name: result[metric] for name, result in results.items()}, comparison._candidates.get(metric)
-    outcomes, names = outcomes_of(comparison._tests_of.get(metric)), [] if best is None else best.names
-    up = next(iter(results.values())).greater_is_better[metric]
-    said = verdict(means, comparison.baseline, outcomes, names, display_name(metric), greater_is_better=up)
-    return MetricVerdict(said, frozenset(names), outcomes, len(means))
-
-
-def said_by_other_metrics(comparison: Any) -> tuple[list[Parts], list[Parts]]:
-    """Sentences on the metrics after the first: those that agree or show nothing, and those that differ."""
-    first, *others = next(iter(comparison.results.values())).meaning
-    tested = {display_name(m): said_by(comparison, m) if m in comparison._tests_of else None for m in others}
-    return _sentences_of_others(said_by(comparison, first), tested)

@@ -52,22 +52,18 @@ def interval_by_method(
     low, high = bounds
     if method == "wilson":
         _check_successes(x, weights, cluster)
-    if method == "auto":
-        return mean_interval(x, cluster, weights, (low, high), confidence_level).ends
+    if method in ("auto", "t"):
+        return mean_interval(x, cluster, weights, bounds, confidence_level, method=method).ends
     if len(x) < 2 or (sample := sample_of(x, cluster, weights)).n < 2:
         return math.nan, math.nan
     if method == "wilson":
         return wilson(x, normal_quantile(confidence_level))
     if not sample.standard_error > 0:
         return math.nan, math.nan
-    if method == "t":
-        ends = t_interval(exact_mean(x, weights), sample.standard_error, sample.df, confidence_level, "two-sided")
-    else:
-        means, _ = bootstrap_distribution(sample, n_resamples, random_state)
-        if method == "bca":
-            ends = bca_interval(sample, means, confidence_level, "two-sided")
-        else:
-            ends = _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
+    means, _ = bootstrap_distribution(sample, n_resamples, random_state)
+    ends = _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
+    if method == "bca":
+        ends = bca_interval(sample, means, confidence_level, "two-sided")
     return max(ends[0], low), min(ends[1], high)
 
 

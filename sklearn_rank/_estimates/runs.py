@@ -54,9 +54,13 @@ def run_spread(runs: Array, cluster: Index | None = None, weight: Array | None =
     return RunSpread(float(means.var(ddof=1)), float(squares / (k - 1) / size.sum() ** 2), k)
 
 
-def spread_of_means(means: Sequence[float]) -> RunSpread:
-    """Spread of runs of which only the means are known."""
-    return RunSpread(float(np.var(means, ddof=1)), 0.0, len(means))
+def spread_of(
+    values: Array | None, means: Sequence[float], cluster: Index | None, weight: Array | None
+) -> RunSpread | None:  # fmt: skip
+    """Spread of runs by their values, or by their means if no more is known; None for one run, and for one query."""
+    if values is None:
+        return RunSpread(float(np.var(means, ddof=1)), 0.0, len(means)) if means else None
+    return run_spread(values, cluster, weight) if len(values) > 1 else None
 
 
 def between_runs_of(spreads: Sequence[RunSpread | None]) -> Between:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.runs import Between, between_runs_of, spread_of
+from sklearn_rank._estimates.samples import counted, some
 from sklearn_rank._evaluation.clusters import clusters_of_queries
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
@@ -15,7 +18,6 @@ from sklearn_rank._utils.typing import Array, Index
 
 if TYPE_CHECKING:
     from sklearn_rank._estimates.intervals import MeanInterval
-    from sklearn_rank._estimates.runs import Between
 
 
 def note_of_intervals(notes: Iterable[tuple[str, str]]) -> str:
@@ -29,9 +31,9 @@ def note_of_intervals(notes: Iterable[tuple[str, str]]) -> str:
     return " ".join(sentence([*names]) for sentence, names in sentences if names)
 
 
-def interval_cells(intervals: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float | None, float | None]]:
-    """Confidence intervals for a table; cells are empty where there is none."""
-    return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}
+def interval_cells(found: Mapping[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+    """Intervals of means for a table; cells are empty where there is none."""
+    return {name: (None, None) if math.isnan(one.ends[0]) else one.ends for name, one in found.items()}
 
 
 def bounds_of_values(name: str, meaning: str, values: Array) -> tuple[float, float]:
@@ -54,7 +56,6 @@ def cluster_of(result: Any) -> Index | None:
 
 def mean_intervals(result: Any, confidence_level: float, method: str = "auto") -> dict[str, MeanInterval]:
     """Interval of the mean of each metric, and its note."""
-    from sklearn_rank._estimates.arguments import check_arguments  # loads scipy.stats
     from sklearn_rank._estimates.intervals import counted_values, mean_interval
 
     check_arguments("confidence_interval", confidence_level=confidence_level)
@@ -70,11 +71,5 @@ def mean_intervals(result: Any, confidence_level: float, method: str = "auto") -
 
 def runs_variance(result: Any, metric: str, cluster: Any, weight: Array | None) -> Between:
     """Variance between runs of a mean, given clusters and weights of the queries in it."""
-    from sklearn_rank._estimates.runs import ONE_RUN, between_runs_of, run_spread, spread_of_means
-    from sklearn_rank._estimates.samples import counted  # loads scipy.stats
-
-    if metric in result.run_values:
-        runs = result.run_values[metric][counted(result.per_query[metric], result.weight)]
-        return between_runs_of([run_spread(runs, cluster, weight)]) if len(runs) > 1 else ONE_RUN
-    means = result.run_means.get(metric, ())
-    return between_runs_of([spread_of_means(means)]) if means else ONE_RUN
+    runs = some(result.run_values.get(metric), counted(result.per_query[metric], result.weight))
+    return between_runs_of([spread_of(runs, result.run_means.get(metric, ()), cluster, weight)])

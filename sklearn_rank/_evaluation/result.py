@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._estimates.arguments import check_arguments
+from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._evaluation.given_values import (
     GivenValues,
     check_column,
@@ -362,8 +364,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         >>> round(low, 4), round(high, 4)
         (0.0615, 0.7923)
         """
-        from sklearn_rank._estimates.arguments import check_arguments  # loads scipy.stats
-        from sklearn_rank._estimates.intervals import interval_by_method
+        from sklearn_rank._estimates.intervals import interval_by_method  # loads scipy.stats
 
         options: dict[str, Any] = {
             "method": method, "confidence_level": confidence_level, "n_resamples": n_resamples,
@@ -754,8 +755,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         self, metric: str, segment: NDArray[np.int64], confidence_level: float
     ) -> tuple[Heterogeneity, tuple[Any, ...], str]:
         """Test whether the means of a metric differ between segments; also the mean over segments, and its note."""
-        from sklearn_rank._estimates.samples import counted, scaled, some  # loads scipy.stats
-        from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share
+        from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share  # loads scipy.stats
 
         values, cluster, weight = self.per_query[metric], cluster_of(self), self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")
@@ -818,7 +818,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             level, because values are skewed and queries are few.
         """
         found = mean_intervals(self, confidence_level)
-        intervals = interval_cells({name: one.ends for name, one in found.items()})
+        intervals = interval_cells(found)
         rows = ((labeled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals((name, one.note) for name, one in found.items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)

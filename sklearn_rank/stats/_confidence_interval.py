@@ -111,19 +111,14 @@ def confidence_interval(
     >>> round(low, 4), round(high, 4)
     (0.8616, 1.0)
     """
-    check_arguments(
-        "confidence_interval",
-        method=method,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=random_state,
-    )
+    options: dict[str, Any] = {
+        "method": method, "confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state
+    }  # fmt: skip
+    check_arguments("confidence_interval", **options)
     x, ids = numbers(values, "values", "confidence_interval"), named_queries(values)
     cluster = None if clusters is None else clusters_of_queries(clusters, ids, len(x))
     weights = None if weight is None else weights_of_queries(weight, ids, len(x))
-    options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
-    ends = _checked_bounds(bounds, x)
-    return interval_by_method(x, cluster, weights, ends, random_state=random_state, **options)  # type: ignore[arg-type]
+    return interval_by_method(x, cluster, weights, _checked_bounds(bounds, x), **options)
 
 
 def _checked_bounds(bounds: Any, x: Array) -> Interval:
