@@ -182,14 +182,7 @@ def compare_runs(options: argparse.Namespace) -> None:
         raise ValueError(" ".join(tested.nothing for tested in tests.values()))
     about = [tested.note_without_settled for tested in tests.values()]
     about += [tested.nothing for tested in tests.values()]
-    about.append(
-        between_runs(
-            {
-                metric: {system: tested.run_means.get(system, ()) for system in tested.means}
-                for metric, tested in tests.items()
-            }
-        )
-    )
+    about.append(between_runs({metric: tested.run_means for metric, tested in tests.items()}, of_runs))
     about.append(judged_note({metric: tested.judged for metric, tested in tests.items()}))
     note = " ".join(filter(None, about))
     if is_for_paper:
@@ -275,11 +268,8 @@ def explain(options: argparse.Namespace) -> None:
         }  # fmt: skip
         _show_documents(explanation.table, options.format, about)
     else:
-        put(
-            {"markdown": explanation.to_markdown, "latex": explanation.to_latex}.get(
-                options.format, lambda: explanation
-            )()
-        )
+        written = {"markdown": explanation.to_markdown, "latex": explanation.to_latex}
+        put(written.get(options.format, explanation.__repr__)())
 
 
 def _show_documents(table: Table, form: str, about: dict[str, Any] | None = None) -> None:

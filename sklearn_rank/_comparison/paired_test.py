@@ -462,7 +462,7 @@ class PairedTest(TableReport):
         notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
         notes += [self.nothing] * bool(self.nothing)
         name = self.metric or ""
-        about_runs = between_runs({name: {system: self.run_means.get(system, ()) for system in self.means}})
+        about_runs = between_runs({name: self.run_means}, self.means)
         return notes + [*filter(None, [self.note_without_settled, judged_note({name: self.judged}), about_runs])]
 
     @property

@@ -135,8 +135,7 @@ def paper_table(
     first = next(iter(results.values()))
     choices = choices_in_words(first.meaning, first.counts)
     note += f" {choices}." if choices else ""
-    with_baseline = not by_letters
-    names = [printable(f"{name} (baseline)" if with_baseline and name == baseline else name) for name in systems]
+    names = [printable(f"{name} (baseline)" if not by_letters and name == baseline else name) for name in systems]
     return PaperTable(
         names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note), by_letters
     )

@@ -422,15 +422,11 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         metrics = [*metrics]
         kept = None if self._kept_references is None else self._kept_references.taken(rows, metrics, weight)
         return replace(
-            self,
-            qid=self.qid[rows],
-            weight=weight,
-            clusters=clusters,
+            self, qid=self.qid[rows], weight=weight, clusters=clusters, _kept_references=kept,
             attributes={name: values[rows] for name, values in self.attributes.items()},
             _metric_values={name: self._metric_values[name].take(rows, name, weight) for name in metrics},
             _kept_data=DataCounts(**runs_of_rows(self, rows, metrics)),
-            _kept_references=kept,
-        )
+        )  # fmt: skip
 
     @cached_property
     def n_tied(self) -> dict[str, int]:

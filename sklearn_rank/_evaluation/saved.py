@@ -23,14 +23,8 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
     means, source, kept = result.mean(), result._kept_data, result._kept_references
     words: dict[str, Any] = {
         "metrics": [
-            {
-                "name": name,
-                "mean": means[name],
-                "meaning": values.meaning,
-                "average": values.average_kind,
-                "greater_is_better": values.greater_is_better,
-                "is_binary": result.is_binary[name],
-            }
+            {"name": name, "mean": means[name], "meaning": values.meaning, "average": values.average_kind,
+             "greater_is_better": values.greater_is_better, "is_binary": result.is_binary[name]}
             for name, values in result._metric_values.items()
         ],
         "attributes": [*result.attributes], "remarks": [*result._remarks], "cut_at": result._cut_at,

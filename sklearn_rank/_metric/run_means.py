@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,10 +12,13 @@ RunMeans = Mapping[str, Sequence[float]]
 """Mean of each run, by the name of the metric or of the system."""
 
 
-def between_runs(run_means: Mapping[str, RunMeans], *, allowed: bool = True, has_values: bool = True) -> str:
+def between_runs(
+    run_means: Mapping[str, RunMeans], systems: Iterable[str] = (), *, allowed: bool = True, has_values: bool = True
+) -> str:  # fmt: skip
     """Standard deviation of the means of the runs, by metric and system; "" where no system has several runs.
 
-    `allowed`: intervals allow for the variance between runs. `has_values`: the values of each run are known.
+    `systems`: all systems, also those with one run. `allowed`: intervals allow for the variance between runs.
+    `has_values`: the values of each run are known.
 
     Examples
     --------
@@ -42,10 +45,11 @@ def between_runs(run_means: Mapping[str, RunMeans], *, allowed: bool = True, has
     head = f"Between runs: {next(iter(clauses.values()))}" if len(run_means) == 1 else f"Between runs {listed}"
     if not allowed:
         return f"{head}."
-    systems = {system: len(means) for of in run_means.values() for system, means in of.items()}
-    alone = [system for system, k in systems.items() if k < 2]
+    n_runs = dict.fromkeys(systems, 1)
+    n_runs |= {system: len(means) for of in run_means.values() for system, means in of.items()}
+    alone = [system for system, k in n_runs.items() if k < 2]
     sentences = [f"{head}, allowed for."]
-    sentences += ["Two runs estimate a variance badly."] * (2 in systems.values())
+    sentences += ["Two runs estimate a variance badly."] * (2 in n_runs.values())
     if alone:
         has, its = ("has", "its") if len(alone) == 1 else ("have", "their")
         sentences.append(f"{', '.join(alone)} {has} one run: {its} variance is assumed to be equal.")

@@ -134,10 +134,9 @@ class PairedQueries:
     @property
     def n_settled_left_out(self) -> int:
         """Number of queries left out because their judgments fix the value."""
-        is_left_out = (
-            self.counts is not None and self.counts.counts_as is not None and math.isnan(self.counts.counts_as)
-        )
-        return (self.counts.n_settled or 0) if self.counts is not None and is_left_out else 0
+        if self.counts is None or self.counts.counts_as is None or not math.isnan(self.counts.counts_as):
+            return 0
+        return self.counts.n_settled or 0
 
     @property
     def n_clusters(self) -> int | None:
@@ -400,15 +399,9 @@ class GateResult(TableReport, HasPage):
     def _aims(self) -> dict[str, Aim]:
         """Test of each metric for no worse."""
         return {
-            name: Aim(
-                self._pairs[name].sums,
-                len(self._pairs[name].qid),
-                margin,
-                self.largest_loss[name],
-                self.alpha,
-                self._pairs[name].between,
-            )
+            name: Aim(pair.sums, len(pair.qid), margin, self.largest_loss[name], self.alpha, pair.between)
             for name, margin in (self.margin or {}).items()
+            for pair in [self._pairs[name]]
         }
 
     @cached_property
@@ -535,12 +528,7 @@ class GateResult(TableReport, HasPage):
                 notes.append(f"{n_left_out} {left} left out of {name}: it is undefined there{zero}.")
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
-        about_runs = between_runs(
-            {
-                name: {system: pair.run_means.get(system, ()) for system in ("new", "old")}
-                for name, pair in pairs.items()
-            }
-        )
+        about_runs = between_runs({name: pair.run_means for name, pair in pairs.items()}, ("new", "old"))
         return notes + [*filter(None, [about_runs, judged_note({name: pair.judged for name, pair in pairs.items()})])]
 
     def _notes_on_lists(self) -> list[str]:
@@ -816,12 +804,8 @@ def _nothing(metric: str, aligned: Aligned) -> Nothing | None:
     """Reason why no query can tell the systems apart: also zeros of your own metric, if higher is better."""
     meaning = aligned.meaning or ""
     is_own = metric_of_meaning(meaning) is None and not is_adjusted(meaning)
-    if (
-        aligned.nothing is None
-        and is_own
-        and aligned.greater_is_better
-        and bounds_of(metric, meaning)[0] in (0, -math.inf)
-    ):
+    may_start_at_zero = bounds_of(metric, meaning)[0] in (0, -math.inf)
+    if aligned.nothing is None and is_own and aligned.greater_is_better and may_start_at_zero:
         return None if any(values.any() for values in aligned.values) else Nothing(True, False, 2)
     return aligned.nothing
 
