@@ -35,14 +35,8 @@ from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score")
 OF_RUNS = (
-    "missing_from_run",
-    "missing_from_qrels",
-    "keep_negative",
-    "max_documents",
-    "document_of",
-    "value",
-    "run_format",
-)
+    "missing_from_run", "missing_from_qrels", "keep_negative", "max_documents", "document_of", "value", "run_format",
+)  # fmt: skip
 """Options of a kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 """Measures that trec_eval prints and this library lacks."""
@@ -199,8 +193,7 @@ def _read_baseline(options: argparse.Namespace) -> list[str]:
         if len(names) > 1 or len(runs) < len(named):
             raise ValueError(
                 "--baseline needs a single system: a run, or several runs with the same name, --baseline A=run1 "
-                "--baseline "
-                f"A=run2. Got {', '.join(options.baseline)}."
+                f"--baseline A=run2. Got {', '.join(options.baseline)}."
             )
         options.baseline, options.old = names[0], runs
     return [] if options.baseline is None else [*options.old]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from sklearn_rank._estimates.samples import scaled
 from sklearn_rank._utils.echo import echo
@@ -16,21 +16,17 @@ CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
 def check_clusters(function_name: str, test: str, clusters: Any) -> None:
     """Refuse clusters if the test needs independent queries."""
     if clusters is not None and test not in CLUSTERED_TESTS:
-        refuse_clusters(function_name, test)
+        raise ValueError(
+            f"If queries have clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
+            f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which needs independent "
+            "queries."
+        )
 
 
 def refuse_one_cluster(function_name: str, cluster: Index) -> None:
     """Raise ValueError for fewer than two clusters."""
     if len(distinct_values(cluster)) < 2:
         raise ValueError(f"{function_name} needs queries of two clusters or more. Got one cluster.")
-
-
-def refuse_clusters(function_name: str, test: str) -> NoReturn:
-    """Raise ValueError for a test that needs independent queries."""
-    raise ValueError(
-        f"If queries have clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
-        f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which needs independent queries."
-    )
 
 
 def refuse_weight(function_name: str, test: str, weight: Array | None) -> None:

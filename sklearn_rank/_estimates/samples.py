@@ -86,25 +86,29 @@ def ratio(x: float, y: float) -> float:
 
 
 @dataclass(frozen=True)
-class IndependentValues:
-    """Values of independent queries, and the standard error of their mean."""
+class Units:
+    """Independent units, which are queries or clusters of queries, and their values or sums of values."""
 
     total: Array
 
     @property
     def n(self) -> int:
-        """Number of independent values."""
+        """Number of units."""
         return len(self.total)
-
-    @property
-    def weight(self) -> float:
-        """Sum of the weights."""
-        return float(self.n)
 
     @property
     def df(self) -> float:
         """Degrees of freedom of the t statistic."""
         return self.n - 1.0
+
+
+class IndependentValues(Units):
+    """Values of independent queries, and the standard error of their mean."""
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.n)
 
     @cached_property
     def spread(self) -> float:
@@ -138,10 +142,9 @@ class IndependentValues:
 
 
 @dataclass(frozen=True)
-class RatioOfSums:
+class RatioOfSums(Units):
     """Weighted sum of values and sum of weights of each independent unit, and the standard error of the mean."""
 
-    total: Array
     size: Array
     center: float
 
@@ -154,19 +157,9 @@ class RatioOfSums:
         return cls(total[by_total], size[by_total], exact_mean(x, weight))
 
     @property
-    def n(self) -> int:
-        """Number of units."""
-        return len(self.total)
-
-    @property
     def weight(self) -> float:
         """Sum of the weights."""
         return float(self.size.sum())
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom of the t statistic."""
-        return self.n - 1.0
 
     @cached_property
     def standard_error(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,19 @@ from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 
-E = TypeVar("E")
 
-
-def align_results(results: Mapping[str, E], function_name: str) -> dict[str, E]:
+def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, Any]:
     """Results that differ in values only, all with the queries and the metrics in the order of the first one."""
-    evaluations: Mapping[str, Any] = results
-    (first, expected), *others = evaluations.items()
+    (first, expected), *others = results.items()
     for name, result in others:
         _refuse_other_metrics(first, expected, name, result, function_name)
-    known, numbers = number_together([result.qid for result in evaluations.values()])
+    known, numbers = number_together([result.qid for result in results.values()])
     _refuse_other_queries(known, dict(zip(results, numbers, strict=True)), function_name)
-    sums = [result.label_fingerprints for result in evaluations.values()]
+    sums = [result.label_fingerprints for result in results.values()]
     refuse_other_labels(sums, numbers, known, [*results], function_name)
-    aligned: dict[str, E] = {
+    aligned = {
         name: _in_order(result, np.argsort(number), expected)
-        for (name, result), number in zip(evaluations.items(), numbers, strict=True)
+        for (name, result), number in zip(results.items(), numbers, strict=True)
     }
     for name, result in aligned.items():
         for what in ("weight", "clusters"):

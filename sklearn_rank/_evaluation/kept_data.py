@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn
 from zlib import crc32
 
 import numpy as np
@@ -28,8 +28,6 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.typing import Array, Index
-
-E = TypeVar("E")
 
 CHECKED_ROWS = 1000
 """Rows that tell whether labels were changed."""
@@ -61,11 +59,9 @@ class RowsOfQueries(NamedTuple):
         return replace(queries_of(self.label, self.score, self.grouping), columns=self.columns)
 
 
-def with_counts(result: E, **counts: Any) -> E:
+def with_counts(result: Any, **counts: Any) -> Any:
     """A result of given values that knows more of its data: fields of `DataCounts`."""
-    evaluation: Any = result
-    changed: E = replace(evaluation, _kept_data=replace(evaluation._kept_data, **counts))
-    return changed
+    return replace(result, _kept_data=replace(result._kept_data, **counts))
 
 
 @dataclass(frozen=True)
@@ -151,10 +147,8 @@ class RankedData(ReadOnlyArrays):
         return fingerprints_of_rankings(queries, self.documents)
 
     def _labels_were_changed(self) -> bool:
-        return isinstance(self.queries, Queries) and self.labels_checksum not in (
-            None,
-            checksum(self.queries.row_label),
-        )
+        known = self.labels_checksum
+        return isinstance(self.queries, Queries) and known not in (None, checksum(self.queries.row_label))
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
         """Queries whose judgments alone fix the value of a metric, as far as that is known."""

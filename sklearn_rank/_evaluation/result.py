@@ -826,8 +826,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         result = with_saved_counts(cls.from_values(**given_values(words, arrays)), words, arrays)
         if "references" not in words:
             return result
-        by_score = cast("dict[str, GivenValues]", result._metric_values)
-        return replace(result, _kept_references=given_references(words, arrays, by_score))
+        return replace(result, _kept_references=given_references(words, arrays, result._metric_values))
 
     def to_frame(self) -> Any:
         """Return the values as a pandas DataFrame, a row per query and a column per metric; needs the extra "pandas".

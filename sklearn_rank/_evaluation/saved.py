@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import References, ValuesByMetric, means_of
 from sklearn_rank._metric.spec import adjusted_meaning
 from sklearn_rank._utils.storage import Arrays, check_saved
-
-E = TypeVar("E")
 
 
 def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -84,7 +82,7 @@ def given_values(words: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def with_saved_counts(result: E, words: Mapping[str, Any], arrays: Arrays) -> E:
+def with_saved_counts(result: Any, words: Mapping[str, Any], arrays: Arrays) -> Any:
     """A result of given values with what was saved of its judgments, its ranked lists and its runs."""
     known: dict[str, Any] = {}
     if "judges_both" in words:
@@ -103,9 +101,7 @@ def with_saved_counts(result: E, words: Mapping[str, Any], arrays: Arrays) -> E:
     )  # fmt: skip
 
 
-def given_references(
-    words: Mapping[str, Any], arrays: Arrays, by_score: Mapping[str, GivenValues]
-) -> References:  # fmt: skip
+def given_references(words: Mapping[str, Any], arrays: Arrays, by_score: Mapping[str, Any]) -> References:
     """References of words and arrays that were saved, and checked, with the values by score."""
 
     def of(kind: str) -> dict[str, GivenValues]:

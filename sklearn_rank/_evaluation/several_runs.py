@@ -99,11 +99,9 @@ class OfRuns:
 
         named: dict[str, Any] = {f"run {i + 1}": run for i, run in enumerate(runs)}
         aligned = [*align_results(named, "of_runs").values()]
-        result: Any = mean_result(aligned)
         means = {metric: tuple(run.mean(metric) for run in aligned) for metric in aligned[0].meaning}
         values = {metric: np.stack([run.per_query[metric] for run in aligned], axis=1) for metric in aligned[0].meaning}
-        changed: Self = with_counts(result, run_means=means, run_values=values)
-        return changed
+        return with_counts(mean_result(aligned), run_means=means, run_values=values)
 
 
 def mean_result(results: Sequence[Any]) -> Any:

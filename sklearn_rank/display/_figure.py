@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._comparison.paper_table import CORRECTION_NAMES
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.optional import import_optional
@@ -33,12 +34,6 @@ MOST_POINTS = 2000
 """Maximum number of drawn points: the eye cannot separate more."""
 
 TEST_LABELS = {"wilcoxon": "Wilcoxon", "welch": "Welch's t", "mannwhitney": "Mann-Whitney"}
-CORRECTION_LABELS = {
-    "holm": "Holm-corrected",
-    "bonferroni": "Bonferroni-corrected",
-    "bh": "Benjamini-Hochberg-corrected",
-    None: "not corrected",
-}
 MINUS = "\N{MINUS SIGN}"
 """Minus sign of Matplotlib's tick labels."""
 
@@ -216,7 +211,8 @@ def test_in_words(test: str) -> str:
 
 def in_words(test: str, correction: str | None) -> str:
     """Name of a test and its correction: "t test, Holm-corrected"."""
-    return f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
+    corrected = "not corrected" if correction is None else f"{CORRECTION_NAMES[correction]}-corrected"
+    return f"{test_in_words(test)}, {corrected}"
 
 
 def pvalue_text(pvalue: float) -> str:
