@@ -280,10 +280,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @overload
     def mean(self, metric: None = None) -> dict[str, float]: ...
-
     @overload
     def mean(self, metric: str) -> float: ...
-
     def mean(self, metric: str | None = None) -> dict[str, float] | float:
         """Return the mean of each metric over queries; weighted, pooled or geometric as the metric defines.
 
@@ -725,14 +723,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         tests = {name: test for name, (test, *_) in both.items()}
         means = {name: [numbers[name][1] for _, numbers in of_parts] for name in names}
         return Segments(
-            parts.by,
-            table_of(parts.by, of_parts),
+            parts.by, table_of(parts.by, of_parts),
             table_of(parts.by, [((None,) * len(parts.by), numbers_of(everything, confidence_level))]),
             {name: float(np.fmax.reduce(x) - np.fmin.reduce(x)) for name, x in means.items()},
             {name: test.pvalue for name, test in tests.items()},
             next((test for test in tests.values() if not math.isnan(test.pvalue)), tests[names[0]]).test,
-            confidence_level,
-            None if self.clusters is None else len({*self.clusters.tolist()}),
+            confidence_level, None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
             Table(
                 ("metric", *MACRO_COLUMNS),
@@ -745,7 +741,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
                 for name, found in mean_intervals(part, confidence_level).items()
             ),
             choices_in_words({name: self.meaning[name] for name in names}, self.counts),
-        )
+        )  # fmt: skip
 
     def _segments_differ(
         self, metric: str, segment: NDArray[np.int64], confidence_level: float
