@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from scipy import optimize, special
 
-from sklearn_rank._estimates.power import MOST_QUERIES
+from sklearn_rank._estimates.power import MOST_QUERIES, smallest
 from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import RatioOfSums, Sample, ratio
 
@@ -201,7 +201,7 @@ class Aim:
     def n_least(self) -> int:
         """Smallest number of queries with which the test decides if no query differs."""
         same = replace(self, sums=self.sums.without_difference, between=ONE_RUN)
-        return smallest(lambda n: same._decides(same._of(n)))
+        return int(smallest(lambda n: same._decides(same._of(n))))
 
     def power(self, n: int) -> float:
         """Probability that the test decides with n queries, if their differences are like these."""
@@ -244,15 +244,3 @@ def n_for_some(aims: Sequence[Aim], chance: float) -> float:
 
 def _smallest_or_none(enough: Callable[[int], bool]) -> float:
     return smallest(enough) if enough(MOST_QUERIES) else math.inf
-
-
-def smallest(enough: Callable[[int], bool]) -> int:
-    """Smallest number of queries, at least 2, that is enough, by bisection; there must be such a number."""
-    high = 2
-    while not enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import overload
 
 from scipy import optimize, stats
@@ -87,7 +88,7 @@ def power_of(
 
 
 def _queries_needed(difference: float, std: float, power: float, alpha: float, alternative: str) -> int:
-    """Smallest number of queries that find a difference with this power, by bisection."""
+    """Smallest number of queries that find a difference with this power."""
     if difference == 0 or (difference > 0) == (alternative == "less") and alternative != "two-sided":
         raise ValueError(
             "A number of queries needs a 'difference' that is not 0 and on the side of the alternative. "
@@ -97,14 +98,20 @@ def _queries_needed(difference: float, std: float, power: float, alpha: float, a
     def enough(n: int) -> bool:
         return _power(ratio(difference, std / math.sqrt(n)), n - 1, alpha, alternative) >= power
 
+    if math.isinf(n := smallest(enough, MOST_QUERIES)):
+        raise ValueError(
+            f"More than {MOST_QUERIES:.0e} queries would be needed. Got difference={echo(difference)}, std={echo(std)}."
+        )
+    return int(n)
+
+
+def smallest(enough: Callable[[int], bool], most: float = math.inf) -> float:
+    """Smallest number of queries, at least 2, that is enough, by bisection; infinite if `most` are not."""
     high = 2
     while not enough(high):
-        if high == MOST_QUERIES:
-            raise ValueError(
-                f"More than {MOST_QUERIES:.0e} queries would be needed. "
-                f"Got difference={echo(difference)}, std={echo(std)}."
-            )
-        high = min(2 * high, MOST_QUERIES)
+        if high == most:
+            return math.inf
+        high = int(min(2 * high, most))
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

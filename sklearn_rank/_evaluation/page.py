@@ -148,7 +148,7 @@ def add_lists(
     # `at` has the numbers of queries in results that have others; None: the same as on the page.
     asked = _numbers(content, options.lists)
     if options.lists == 0:
-        content.why_no_lists = "ListsOfQuery of documents were not asked for."
+        content.why_no_lists = "Lists of documents were not asked for."
         return
     spec = old._specs.get(metric)
     if not all(result._kept_data.keeps_documents for result in (old, *new.values())):
