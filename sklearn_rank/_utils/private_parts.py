@@ -19,8 +19,11 @@ Made = TypeVar("Made", bound="ScorerWithSharedPredictions")
 
 
 def is_from_import() -> bool:
-    """Whether ``from sklearn_rank import name`` asks for an attribute of the package, not `getattr` or `hasattr`."""
-    # An import shows the text of an ImportError only. The import system asks from its own module. Python 3.11 to 3.14.
+    """Whether ``from sklearn_rank import name`` asks for an attribute of the package, and not `getattr` or `hasattr`.
+
+    An import replaces the text of an AttributeError, and shows that of an ImportError, which `hasattr` would not take
+    for a missing attribute. The import system asks from its own module. Python 3.11 to 3.14.
+    """
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sklearn_rank":
         frame = frame.f_back
@@ -31,9 +34,11 @@ def is_from_import() -> bool:
 
 
 class ScorerWithSharedPredictions(type(make_scorer(max))):  # type: ignore[misc]
-    """Base of a scorer that computes its value in `score_with`; scikit-learn predicts once for a dict of them."""
+    """Base of a scorer that computes its value in `score_with`.
 
-    # scikit-learn calls `_score` of scorers of `make_scorer`, whose class is private. scikit-learn 1.7 to 1.9.
+    In a dict of scorers, scikit-learn predicts once for all scorers of `make_scorer`, whose class is private, and calls
+    their `_score`. Any other callable would predict again for each metric. scikit-learn 1.7 to 1.9.
+    """
 
     @classmethod
     def made(cls: type[Made], *args: Any, **keywords: Any) -> Made:
@@ -51,8 +56,11 @@ class ScorerWithSharedPredictions(type(make_scorer(max))):  # type: ignore[misc]
 
 
 def drop_later_trees(model: Any, n_stages: int) -> bool | None:
-    """Drop later stages of a HistGradientBoosting, and whether `n_stages` are left; None for other models."""
-    # It has no public list of trees. scikit-learn 1.7 to 1.9.
+    """Drop later stages of a HistGradientBoosting, and whether `n_stages` are left; None for other models.
+
+    It has no public list of trees, and `staged_predict` would leave the fitted model with all of them. scikit-learn 1.7
+    to 1.9.
+    """
     if not hasattr(model, "_predictors"):
         return None
     del model._predictors[n_stages:]
@@ -60,8 +68,11 @@ def drop_later_trees(model: Any, n_stages: int) -> bool | None:
 
 
 def forget_value(model: Any, value: Any) -> None:
-    """Set each attribute of a model to None that is this object."""
-    # A HistGradientBoosting keeps its scorer, and ours would keep the validation rows. scikit-learn 1.7 to 1.9.
+    """Set each attribute of a model to None that is this object.
+
+    A HistGradientBoosting keeps its scorer in `_scorer`, and ours would keep the validation rows. scikit-learn 1.7 to
+    1.9.
+    """
     for name in [name for name, kept in vars(model).items() if kept is value]:
         setattr(model, name, None)
 
@@ -75,14 +86,20 @@ def has_callbacks(estimator: Any) -> bool:
 
 
 def forget_parameter(model: Any, name: str) -> None:
-    """Forget a parameter that a model of LightGBM 4.7 did not have before `set_params`, which keeps it twice."""
+    """Forget a parameter that a model of LightGBM did not have before `set_params`.
+
+    `set_params` takes any name and keeps it twice, and None is a value like others. LightGBM 4.7.
+    """
     vars(model).pop(name, None)
     getattr(model, "_other_params", {}).pop(name, None)
 
 
 @contextmanager
 def other_parameters(model: Any, parameters: Mapping[str, Any]) -> Iterator[None]:
-    """Train a model of CatBoost 1.2.10 with exactly these parameters, and give it back its own when it is fitted."""
+    """Train a model of CatBoost with exactly these parameters, and give it back its own when it is fitted.
+
+    A fitted model refuses `set_params`, and `set_params` removes nothing. CatBoost 1.2.10.
+    """
     own = model._init_params
     model._init_params = {}
     model.set_params(**parameters)
