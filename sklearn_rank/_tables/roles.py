@@ -46,8 +46,8 @@ NAMES_OF_GRADES = {
 }  # fmt: skip
 NAMES_OF_SCORES = {"score", "similarity", "sim"}
 ASIDE = re.compile(
-    r"(?<!val)(?<!pa)ids?$|index$|^$|^unnamed\d*$|^time(?!spent|on)|(?<!play)(?<!watch)(?<!dwell)(?<!view)(?<!read)"
-    r"(?<!spent)(?<!ing)time$|^date|date$|^ts$|edat$|^iter(?:ation)?$|^q0$|^subset$|^split$"
+    r"(?<!val)(?<!pa)ids?$|index$|^$|^unnamed\d*$|^indexlevel\d+$|^time(?!spent|on)|(?<!play)(?<!watch)(?<!dwell)"
+    r"(?<!view)(?<!read)(?<!spent)(?<!ing)time$|^date|date$|^ts$|edat$|^iter(?:ation)?$|^q0$|^subset$|^split$"
 )
 """Names that are not of grades: ids, numbers of rows, times but for how long they were, and TREC's second field."""
 MOST_TEXTS = 10

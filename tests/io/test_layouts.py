@@ -18,7 +18,7 @@ from sklearn_rank._tables.roles import normalized_name
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run, read_svmlight, read_table
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 
 
@@ -131,6 +131,17 @@ def test_rows_without_grades_are_relevant_if_no_column_can_have_grades(more, is_
     many["title"] = [str(0.1 * i) for i in range(11)]
     with pytest.raises(ValueError, match="Which column has the grades"):
         read_qrels(many)
+
+
+def test_row_numbers_of_pandas_are_no_grades():
+    some = pd.DataFrame({"user_id": [1, 2], "item_id": [7, 8]}, index=[5, 2])
+    saved = pl.from_arrow(pa.Table.from_pandas(some))
+    assert "__index_level_0__" in saved.columns
+    arrow = io.BytesIO(saved.write_ipc(None).getvalue())
+    for table in (some, parquet(some), saved, arrow, file(saved.write_csv()), file(saved.write_ndjson())):
+        qrels = read_qrels(table)
+        assert qrels.value.tolist() == [1, 1]
+        assert qrels.columns == {"qid": "user_id", "doc_id": "item_id", "value": None}
 
 
 def test_grades_at_the_command_line(tmp_path, capsys):
