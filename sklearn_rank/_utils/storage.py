@@ -9,8 +9,11 @@ import errno
 import json
 import math
 import os
+import platform
+import re
 import secrets
 import sys
+import time
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -55,13 +58,20 @@ OTHER_FORMATS = (
 ).split()
 """File name endings of other formats."""
 
+PART_NAME = re.compile(r"\.sklearn_rank_(?P<machine>.+)_(?P<pid>\d{1,9})_[0-9a-f]{16}")
+"""Name of a file that is being written."""
+
+MOST_QUIET = 24 * 60 * 60
+"""Seconds without a write after which a part of another machine was left by its process."""
+
 
 @contextmanager
 def replacing(path: Any) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` once it is written completely; a device or a pipe is written to."""
     name = os.fsdecode(path)
     target, stream = os.path.realpath(name), _stream(name)
-    part = os.path.join(os.path.dirname(target), f".sklearn_rank_{secrets.token_hex(8)}")
+    folder = os.path.dirname(target)
+    part = os.path.join(folder, f".sklearn_rank_{_machine()}_{os.getpid()}_{secrets.token_hex(8)}")
     try:
         # A device, a pipe, or a folder, which raises.
         if stream is not None or (os.path.exists(target) and not os.path.isfile(target)):
@@ -71,6 +81,7 @@ def replacing(path: Any) -> Iterator[BinaryIO]:
         if os.path.exists(target):
             # It fails for read-only files.
             open(target, "r+b").close()
+        _remove_left_parts(folder)
         with open(part, "xb") as file:
             if os.path.exists(target):
                 os.chmod(part, os.stat(target).st_mode)
@@ -80,10 +91,37 @@ def replacing(path: Any) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(part)
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, part, target):
+            if error.filename == part and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                error.strerror, name = f"{error.strerror} in the folder of {name!r}", folder
             error.filename = name
             # None would be shown.
             del error.filename2
         raise
+
+
+def _machine() -> str:
+    """Name of what gives processes their numbers: a machine, or a container on it."""
+    space = "/proc/self/ns/pid"
+    return f"{platform.node()}-{os.stat(space).st_ino if os.path.exists(space) else 0}"
+
+
+def _remove_left_parts(folder: str) -> None:
+    """Remove what processes left when they were killed."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for entry in found:
+            with suppress(OSError):
+                if (part := PART_NAME.fullmatch(entry.name)) and _is_left(entry, part["machine"], int(part["pid"])):
+                    os.unlink(entry)
+
+
+def _is_left(part: os.DirEntry[str], machine: str, pid: int) -> bool:
+    # On Windows os.kill would end the process.
+    if machine != _machine() or sys.platform == "win32":
+        return time.time() - part.stat().st_mtime > MOST_QUIET
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return False
+    return True
 
 
 def _stream(path: str) -> int | None:

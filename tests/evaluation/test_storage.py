@@ -404,8 +404,32 @@ def test_save_to_invalid_paths(tmp_path):
         assert str(caught.value).endswith(f": {str(path)!r}")
 
 
+KILLED = """
+import os, sys
+from sklearn_rank import evaluate
+os.replace = lambda *_: os.kill(os.getpid(), 9)
+evaluate([1], [1], qid=[1], metrics="map").save(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal 9")
+def test_parts_of_killed_processes_are_removed(tmp_path):
+    assert subprocess.run([sys.executable, "-c", KILLED, tmp_path / "r"]).returncode == -9
+    assert [path.name[:14] for path in tmp_path.iterdir()] == [".sklearn_rank_"]
+    names = f"host-1_7_{10**15}", f"host-1_8_{10**15}", "notes"
+    elsewhere, old, own = (tmp_path / f".sklearn_rank_{name}" for name in names)
+    for path, time in ((elsewhere, None), (old, (10**9, 10**9)), (own, (10**9, 10**9))):
+        path.touch()
+        os.utime(path, time)
+    with replacing(tmp_path / "mine"):
+        small_evaluation().save(tmp_path / "r")
+    assert {*tmp_path.iterdir()} == {tmp_path / "mine", tmp_path / "r", elsewhere, own}
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is of Linux")
-def test_a_full_device_is_an_error():
+def test_a_full_device_and_a_folder_that_takes_no_file():
+    with pytest.raises(OSError, match=r"^\[.*\] .+ in the folder of '/sys/r\.npz': '/sys'$"):
+        small_evaluation().save("/sys/r.npz")
     with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
         small_evaluation().save("/dev/full")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
