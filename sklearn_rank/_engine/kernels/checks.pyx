@@ -104,9 +104,9 @@ cdef int64_t _read_ids(
     """Find where queries begin; return how many entries were written, or -1 for ids that fall or are not whole."""
     cdef char kind = x.format[0]    # no letter of a number if they are not as the machine has them
     cdef bint is_signed = kind in b"ilq", falls = False
-    cdef uint64_t sign = <uint64_t> is_signed << (8 * x.itemsize - 1)
     if not (is_signed or kind in b"ILQ") or x.itemsize < 4:
         return -1
+    cdef uint64_t sign = <uint64_t> is_signed << (8 * x.itemsize - 1)
     cdef int64_t n = find_runs(
         x.buf, x.itemsize, sign, begin, end, x.shape[0], starts, heads + n_starts * x.itemsize, &falls
     )
