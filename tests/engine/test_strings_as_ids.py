@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from grouped_by_dict import check
+from registry import together
 
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import Distinct, Grouping, Keys, group_rows
@@ -110,7 +111,7 @@ def test_documents_of_equal_hash_are_compared():
 KERNELS = sorted(Path(_grouping.grouping_kernels.__file__).parent.glob("*.pyx"))
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+@together("path", KERNELS)
 def test_kernels_without_the_gil_borrow_no_objects(path):
     """Except `copy_strings`, whose caller owns the array, as the test above checks."""
     text = path.read_text()

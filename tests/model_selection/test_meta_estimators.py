@@ -232,10 +232,13 @@ def test_scores_of_folds_without_scoring(lgbm, data, routing):
 
 # --- splitters of queries inside models ----------------------------------------------------------------------
 
+# From 1.8 on scikit-learn warns without these that its defaults change.
+KNOWS = hasattr(LogisticRegressionCV(), "use_legacy_attributes")
+OF_LATER_VERSIONS = {"use_legacy_attributes": False, "l1_ratios": (0,)} if KNOWS else {}
 SPLITTING = [
     StackingRegressor([("a", Ridge()), ("b", LinearRegression())], cv=CV),
     RidgeCV(alphas=(0.1, 100.0), cv=CV),
-    LogisticRegressionCV(Cs=[0.1, 1.0], cv=CV, scoring="neg_log_loss", use_legacy_attributes=False, l1_ratios=(0,)),
+    LogisticRegressionCV(Cs=[0.1, 1.0], cv=CV, scoring="neg_log_loss", **OF_LATER_VERSIONS),
     CalibratedClassifierCV(LogisticRegression(), cv=CV),
     make_pipeline(StandardScaler(), RidgeCV(alphas=(0.1, 100.0), cv=CV)),
 ]

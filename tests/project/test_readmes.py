@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from registry import together
 
 import sklearn_rank
@@ -35,7 +34,7 @@ def test_files_of_readmes_exist(page):
     assert [file for file in files if not any((folder / file).exists() for folder in folders)] == []
 
 
-@pytest.mark.parametrize("page", READMES[:-1], ids=lambda page: page.parent.name)
+@together("page", READMES[:-1])
 def test_names_in_readmes_are_in_the_code(page):
     """Identifiers of three letters or more, except paths and quoted text."""
     code = [re.sub(r'"[^"]*"', "", text) for text in code_of(page) if "/" not in text and not re.search(r"\.py$", text)]
