@@ -360,7 +360,7 @@ class RankingAccumulator:
         if self._duplicates == "raise":
             raise ValueError(
                 "An update takes whole queries, and each query comes once until reset() begins the next epoch. A "
-                "sampler such as DistributedSampler of torch queries some, so that all workers have equally many: "
+                "sampler such as DistributedSampler of torch repeats some queries, to give all workers equally many: "
                 f"duplicates='first' counts these once. Got query {echo(ids[0])} again."
             )
         known = self._values.take([self._place[q] for q in ids])

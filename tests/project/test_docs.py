@@ -12,18 +12,25 @@ from runpy import run_path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from known_cases import read
 from known_data import KNOWN_DATA
 from registry import together
 from sklearn import config_context, datasets
 from sklearn.datasets import load_digits
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GroupKFold, cross_val_score
 
-from sklearn_rank import display
+import sklearn_rank
+from sklearn_rank import QueryKFold, QueryRanker, display, evaluate, evaluate_run, evaluate_table, get_scorer
 from sklearn_rank._cli import main
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.stats import compare
 
 pytestmark = pytest.mark.slow
 
@@ -259,3 +266,51 @@ def test_every_convention_is_a_row_of_the_choices():
     choices = text.partition("## The choices")[2].partition("\n## ")[0]
     assert sorted(re.findall(r'^\| `"(\w+)"` \|', choices, re.MULTILINE)) == sorted(CONVENTIONS)
     assert len({row.count("|") for row in re.findall(r"^\|.*\|$", choices, re.MULTILINE)}) == 1
+
+
+def test_conditions_of_sentences_hold():
+    """Sentences of pages that lost a condition once."""
+    judgments, tied = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
+    rows = {"label": [1, 0], "score": [0.5, 0.5], "qid": ["q", "q"]}
+    of_run = evaluate_run(judgments, tied, metrics="mrr", convention="trec_eval")
+    of_table = evaluate_table(rows, metrics="mrr", convention="trec_eval")
+    assert (of_run.mean()["mrr"], of_table.mean()["mrr"]) == (0.5, 1)  # equal_scores.md
+
+    repeated = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "a"], "label": [1, 2]})
+    with pytest.raises(ValueError, match="once"):  # runs.md
+        evaluate_run(repeated, tied, metrics="dcg")
+    for duplicates in ("first", "nonrelevant"):
+        found = evaluate_run(repeated, {"q": ["a"]}, metrics="dcg", duplicates=duplicates)
+        assert found.mean()["dcg"] == 3
+
+    y, s, qid = [0, 0, 1, 0, 1, 0, 1, 0], [2, 1] * 4, np.repeat([1, 2, 3, 4], 2)  # compare.md; query 1 is undefined
+    of_all, of_three = evaluate(y, s, qid=qid, metrics="mrr"), evaluate(y[:6], s[:6], qid=qid[:6], metrics="mrr")
+    pair = compare(of_all, of_three, metric="mrr", missing="worst")
+    assert (pair.n_filled, pair.n_left_out) == (1, 0)
+    left_out, of_three = (
+        evaluate(y[:n], s[:n], qid=qid[:n], metrics="mrr", replace_undefined_by=np.nan) for n in (8, 6)
+    )
+    pair = compare(left_out, of_three, metric="mrr", missing=np.nan)
+    assert (pair.n_filled, pair.n_left_out) == (1, 2)
+    of_all, negative = (evaluate([x, 0, *y[2:]], s, qid=qid, metrics="mae") for x in (0, -1))
+    with pytest.raises(ValueError, match="same labels"):
+        compare(of_all, negative, metric="mae")
+
+    for kind, digits in (("f8", 53), ("f4", 24), ("f2", 11)):  # data.md
+        for sign in (1, -1):
+            with pytest.raises(ValueError, match="Ids must stay different"):
+                evaluate([0, 1], [0, 1], qid=np.full(2, sign * 2.0**digits, kind), metrics="mrr")
+            evaluate([0, 1], [0, 1], qid=np.full(2, sign * (2.0**digits - 1), kind), metrics="mrr")
+
+    listed = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.rst"))  # deprecation.md
+    assert {*sklearn_rank.__all__, *sklearn_rank.stats.__all__} <= {*re.findall(r"\w+", listed)}
+
+    X, y, qid = make_ranking(n_queries=20, random_state=0)  # tune/README.md
+    with config_context(enable_metadata_routing=True):
+        ours = {"scoring": get_scorer("ndcg@10"), "cv": QueryKFold(2)}
+        assert len(cross_val_score(QueryRanker(Ridge()), X, y, params={"qid": qid}, **ours)) == 2
+        with pytest.raises(ValueError, match="groups"):
+            cross_val_score(QueryRanker(Ridge()), X, y, params={"qid": qid}, **{**ours, "cv": GroupKFold(2)})
+        theirs = make_scorer(lambda y_true, y_pred, qid=None: 0.0)
+        with pytest.raises(ValueError, match="set_score_request"):
+            cross_val_score(QueryRanker(Ridge()), X, y, params={"qid": qid}, **{**ours, "scoring": theirs})

@@ -100,7 +100,7 @@ def test_queries_of_an_index():
     labels = pd.Series([1, 0, 1], index=pd.Index(["b", "b", "a"], name="qid"))
     accumulator = RankingAccumulator("mrr").update(labels, [1, 2, 3])
     assert accumulator.compute().qid.tolist() == ["b", "a"]
-    with pytest.raises(ValueError, match="Got query 'a' again"):
+    with pytest.raises(ValueError, match="torch repeats some queries.*Got query 'a' again"):
         accumulator.update(labels[2:], [1])
     assert len(accumulator.update([1], [1], qid=["c"])) == 3
 
