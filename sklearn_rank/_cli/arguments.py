@@ -107,8 +107,8 @@ def parser() -> argparse.ArgumentParser:
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
     sub.add_argument("--baseline", action="append", metavar="OLD",
-                     help=f"compare all others with this run, run less OLD: {BASELINE} (default: all pairs, a less b; "
-                     "with --format latex or markdown the first run)")  # fmt: skip
+                     help=f"compare all others with this run, run minus OLD: {BASELINE} (default: all pairs, a minus "
+                     "b; with --format latex or markdown the first run)")  # fmt: skip
     _add_by(sub)
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     sub.add_argument("--marks", choices=["baseline", "letters"], default="baseline",

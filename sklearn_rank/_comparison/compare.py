@@ -42,7 +42,7 @@ def compare(
     n_resamples: int = 9999,
     random_state: RandomState = None,
 ) -> PairedTest:
-    """Compare two systems by their values per query: the difference is a less b, like in `scipy.stats.ttest_rel`.
+    """Compare two systems by their values per query: the difference is a minus b, like in `scipy.stats.ttest_rel`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def compare(
     >>> from sklearn_rank.stats import compare
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
     >>> result
-    a metric: a less b, 4 queries, test 't', two-sided
+    a metric: a minus b, 4 queries, test 't', two-sided
          a        b   difference       low     high        p   effect   won   tied   lost
     0.6250   0.4750       0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
     >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue

@@ -40,7 +40,7 @@ def compare_all(
 ) -> PairedTest:
     """Compare several systems: all pairs, or all systems against a baseline.
 
-    The difference is a less b. Without a baseline, a comes before b in `results`. With a baseline, b is the baseline.
+    The difference is a minus b. Without a baseline, a comes before b in `results`. With a baseline, b is the baseline.
 
     Parameters
     ----------

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._comparison.candidates import BestSystems, candidates_of
-from sklearn_rank._comparison.paper_table import PaperTable, count_of, numbers_in_means, paper_table
+from sklearn_rank._comparison.paper_table import (
+    CORRECTION_NAMES,
+    TEST_NAMES,
+    PaperTable,
+    count_of,
+    numbers_in_means,
+    paper_table,
+)
 from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._comparison.verdict import said_by, said_by_other_metrics
 from sklearn_rank._data.doors import SYSTEMS, VERDICTS, Door
@@ -674,10 +681,12 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         clusters = "" if first.clusters is None else f" in {len({*first.clusters.tolist()})} clusters"
         queries = numbers_in_means(self.results.values(), self._metrics)
         weighted = "" if first.weight is None else "weighted "
-        models = f"{len(self._models)} model{'s' * (len(self._models) > 1)}"
+        systems = f"{len(self._models)} system{'s' * (len(self._models) > 1)}"
+        units = "query" if str(queries) == "1" else "queries"
+        how = filter(None, [TEST_NAMES[self.test], CORRECTION_NAMES.get(self.correction or "")])
         return (
-            f"Comparison of {models} on {queries} {weighted}queries{clusters}, "
-            f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
+            f"Comparison of {systems} on {queries} {weighted}{units}{clusters}; baseline {self.baseline}, "
+            f"{', '.join(how)}"
         )
 
     def _head(self) -> list[str]:
@@ -866,8 +875,8 @@ class Summary(PartlyPrinted):
             # Shortened names that would be equal get their number as a prefix.
             if len(set(shortened)) < len(names):
                 shortened = [shorten(f"{i} {name}", width) for i, name in enumerate(names, start=1)]
-            columns = ("model", "mean", interval, "difference", P_CORRECTED, "won", "lost")
+            columns = ("system", "mean", interval, "difference", P_CORRECTED, "won", "lost")
             return Table(columns, tuple((name, *row) for name, row in zip(shortened, numbers, strict=True)))
 
-        width_of_others = max(map(len, str(table(len("model"))).splitlines())) - len("model")
+        width_of_others = max(map(len, str(table(len("system"))).splitlines())) - len("system")
         return table(WIDTH - width_of_others)

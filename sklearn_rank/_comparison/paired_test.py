@@ -162,7 +162,7 @@ class SegmentTests:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class PairedTest(TableReport):
-    """Tests of the differences between systems, a less b, for one pair or several, on all queries or in segments.
+    """Tests of the differences between systems, a minus b, for one pair or several, on all queries or in segments.
 
     `stats.compare`, `stats.compare_all`, `stats.compare_folds`, `Comparison.significance` and `Comparison.segments`
     return it. ``test["new", "old"]`` is the test of one pair, and ``test["new", "old", "fr"]`` the test of this pair in
@@ -218,7 +218,7 @@ class PairedTest(TableReport):
         P-value of the test that the difference of a pair varies between segments, corrected for the number of pairs;
         NaN without a test. Empty without segments.
     difference : float
-        Mean of a less mean of b. Only a test with one row has this and the following attributes.
+        Mean of a minus mean of b. Only a test with one row has this and the following attributes.
     pvalue : float
         Probability of a difference at least this large if both systems were equally good.
     corrected_pvalue : float
@@ -287,7 +287,7 @@ class PairedTest(TableReport):
     _pair_rows: tuple[PairRow, ...]
     _segments: SegmentTests | None = None
 
-    difference = OfOnePair[float]("Mean of a less mean of b.")
+    difference = OfOnePair[float]("Mean of a minus mean of b.")
     pvalue = OfOnePair[float]("Probability of a difference at least this large if both systems were equally good.")
     corrected_pvalue = OfOnePair[float]("The p-value, corrected for the number of rows.")
     statistic = OfOnePair[float]("Statistic of the test.")
@@ -421,7 +421,7 @@ class PairedTest(TableReport):
             counted = "" if self.n_clusters is None and not self.is_weighted else f"{self._counted()}, "
             return f"{what}, {counted}{test}, {correction}"
         correction = f", {correction}" if self._is_corrected else ""
-        pair = f"{first.a} less {first.b}"
+        pair = f"{first.a} minus {first.b}"
         return f"{what}: {pair}, {self._counted(first.n_units)}, {test}, {self.alternative}{correction}"
 
     def _counted(self, n: int | tuple[int, int] | None = None) -> str:
@@ -450,16 +450,15 @@ class PairedTest(TableReport):
             rows = (*rows, *self.overall._pair_rows)
             skewed, constant = [display_name(self.metric or "")] * any(row.is_skewed for row in rows), []
             for (a, _), p in self.interaction.items():
-                tested = (
-                    "no test" if math.isnan(p) else f"{self._segments.interaction_test} p corrected = {pvalue_cell(p)}"
-                )
-                notes.append(f"{a}: {tested} of whether its difference varies between segments")
+                test = self._segments.interaction_test
+                tested = "no test." if math.isnan(p) else f"{test}, corrected p = {pvalue_cell(p)}"
+                notes.append(f"{a}: does the difference vary between segments? {tested[0].upper()}{tested[1:]}")
         if alone and (name := METHODS_OF_RATES.get(rows[0].interval_method)):
             notes.append(f"The interval is {name}, of a difference of success rates.")
         notes += [skew_note(() if alone else skewed)] * bool(skewed)
         notes += [constant_note(() if alone else constant, self.unit)] * bool(constant)
-        which = "The interval is" if alone else "Intervals are"
-        notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
+        which = "The" if alone else "Each"
+        notes += [f"{which} interval has the level of its corrected p."] * self._has_corrected_intervals
         notes += [self.nothing] * bool(self.nothing)
         name = self.metric or ""
         about_runs = between_runs({name: self.run_means}, self.means)

@@ -51,7 +51,8 @@ def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> I
             UNEVENLY_JUDGED,
             f"Documents of {echo(least)} were judged far less than documents of {echo(most)}: {_percent(means[least])} "
             f"and {_percent(means[most])} of {_first(metric)}. The others count as not relevant, so the difference may "
-            "be one of judgments. Judge more (to_judge of a comparison says which), or use bpref or unjudged='drop'.",
+            "come from the judgments. Judge more (to_judge of a comparison says which), or use bpref or "
+            "unjudged='drop'.",
         )
 
 

@@ -191,11 +191,12 @@ def _report(door: Door, seen: Iterable[Finding], on_misuse: str) -> None:
         if collected is not None:
             collected.append(one)
         elif raises and not (has_keyword and on_misuse == "warn"):
-            raise ValueError(message + " If it is meant, pass on_misuse='warn' or on_misuse='ignore'." * has_keyword)
+            way_out = " If this is intended, pass on_misuse='warn' or on_misuse='ignore'."
+            raise ValueError(message + way_out * has_keyword)
         else:
             way_out = "pass on_misuse='ignore'" if has_keyword else f"filter {WARNING}"
             about = of.name if "scorer" in door.name else ""
-            warn_caller(f"{message} If it is meant, {way_out}." if of.can_be_meant else message, about)
+            warn_caller(f"{message} If this is intended, {way_out}." if of.can_be_meant else message, about)
 
 
 class findings_of_systems:

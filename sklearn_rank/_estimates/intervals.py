@@ -139,8 +139,8 @@ def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> N
 
 def skew_note(which: Sequence[str] = ()) -> str:
     """Note on intervals that may not keep their level; ``docs/decide/measured.md`` has figures."""
-    whose = f"the intervals of {_named(which)}" if which else "the interval"
-    return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
+    whose = f"intervals of {_named(which)}" if which else "interval"
+    return f"The {whose} may be too narrow: few queries, skewed values."
 
 
 def unseen_note(which: Sequence[str]) -> str:

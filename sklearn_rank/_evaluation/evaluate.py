@@ -134,7 +134,7 @@ def evaluate(
     metric     mean   undefined
     MRR      0.7500           0
     P@1      0.5000           0
-    ties averaged; queries without relevant documents count as 0
+    ties averaged; queries without relevant documents score 0
 
     With the values of a random order and of the best order:
 
@@ -144,7 +144,7 @@ def evaluate(
     Evaluation of 2 queries
     metric     mean   chance     best   undefined
     MRR      0.7500   0.7500   1.0000           0
-    ties averaged; queries without relevant documents count as 0
+    ties averaged; queries without relevant documents score 0
     """
     specs, columns = parse_with_columns(metrics, keywords)
     return evaluate_rows(

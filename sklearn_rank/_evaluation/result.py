@@ -712,7 +712,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         de              2   0.5000   [0.0000, 1.0000]           0
         fr              2   0.7500   [0.0000, 1.0000]           0
         all             4   0.6250   [0.1369, 1.0000]           0
-        ties averaged; queries without relevant documents count as 0
+        ties averaged; queries without relevant documents score 0
         """
         names = [*self._metric_values] if metric is None else [known_metric(self, metric)]
         parts = partition(self, by, "segments", SEGMENT_COLUMNS)

@@ -81,7 +81,7 @@ class OfRuns:
         Between runs: sd 0.18 (2 runs), allowed for. Two runs estimate a variance badly.
         metric     mean   undefined
         MRR      0.8750           0
-        ties averaged; queries without relevant documents count as 0
+        ties averaged; queries without relevant documents score 0
         """
         if not isinstance(runs, (list, tuple)) or not runs or not all(isinstance(run, cls) for run in runs):
             raise TypeError(f"of_runs takes a list of results of one system, one or more. Got {echo(runs)}.")

@@ -54,11 +54,11 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
     --------
     >>> from sklearn_rank import parse_metric
     >>> choices_in_words({"ndcg@10": parse_metric("ndcg@10").meaning})
-    'nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents count as 0'
+    'nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents score 0'
     >>> choices_in_words(
     ...     {"p@5": parse_metric("p@5").meaning}, {"p@5": QueryCounts(1000, 0, 900)}
     ... )
-    'ties averaged; 900 of 1,000 queries have no relevant document and count as 0'
+    'ties averaged; 900 of 1,000 queries have no relevant document and score 0'
     """
     scales, ties, undefined = dict[str, list[str]](), dict[str, list[str]](), dict[str, dict[str, list[str]]]()
     covered = set[str]()
@@ -77,7 +77,7 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
     # Counts of several kinds of queries each name their metrics.
     differ = len(undefined) > 1 and any(queries[0].isdigit() for queries in undefined)
     # What is not 0 or left out in some metrics is not said of the others.
-    differ |= bool(of_others) and any(not outcome.endswith(" as 0") for of in undefined.values() for outcome in of)
+    differ |= bool(of_others) and any(not re.fullmatch("scores? 0", one) for of in undefined.values() for one in of)
     clauses += [f"{queries} {_for_each(outcomes, name_all=differ)}" for queries, outcomes in undefined.items()]
     return "; ".join(clauses)
 
@@ -168,10 +168,10 @@ def _queries_without(
     if counts is not None and counts.counts_as is not None:
         value = f"{counts.counts_as:g}"
     if counts is None or not n:
-        without = "queries without relevant documents" if are_settled else f"queries with {when}"
-        return (without, "are left out" if value == "nan" else f"count as {value}") if when else None
-    have, are, count = ("has", "is", "counts") if n == 1 else ("have", "are", "count")
-    outcome = f"{are} left out" if value == "nan" else f"{count} as {value}"
+        without = "queries without relevant documents" if are_settled else f"queries with {when}{',' * (',' in when)}"
+        return (without, "are left out" if value == "nan" else f"score {value}") if when else None
+    have, are, scores = ("has", "is", "scores") if n == 1 else ("have", "are", "score")
+    outcome = f"{are} left out" if value == "nan" else f"{scores} {value}"
     return f"{n:,} of {counts.n_queries:,} queries {have} {NO_RELEVANT if are_settled else when} and", outcome
 
 

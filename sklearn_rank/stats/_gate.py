@@ -93,12 +93,12 @@ class PairedQueries:
 
     @cached_property
     def gain(self) -> Array:
-        """Gain of each query: new less old, or old less new if lower is better; positive if new is better."""
+        """Gain of each query: new minus old, or old minus new if lower is better; positive if new is better."""
         better, other = (self.new, self.old) if self.greater_is_better else (self.old, self.new)
         return Paired(better, other).values
 
     def new_less_old(self, gain: Any) -> Any:
-        """Difference, new less old, that belongs to a gain."""
+        """Difference, new minus old, that belongs to a gain."""
         return gain if self.greater_is_better else 0.0 - gain  # -gain would print -0.0000
 
     @cached_property
@@ -123,7 +123,7 @@ class PairedQueries:
 
     @property
     def range_seen(self) -> float:
-        """Highest less lowest value of both systems; if all values are equal, their absolute value, or 1."""
+        """Highest minus lowest value of both systems; if all values are equal, their absolute value, or 1."""
         both = np.concatenate([self.new, self.old])
         return float(np.ptp(both) or np.abs(both).max() or 1.0)
 
@@ -145,7 +145,7 @@ class PairedQueries:
 
 
 class MarginTest(NamedTuple):
-    """One-sided bounds of a mean difference, new less old, the p-value and the decision, for a margin."""
+    """One-sided bounds of a mean difference, new minus old, the p-value and the decision, for a margin."""
 
     low: float
     high: float
@@ -220,7 +220,7 @@ class GateResult(TableReport, HasPage):
     verdict : str
         The decision and its reason in one sentence.
     difference : dict of str to float
-        Mean of new less mean of old for every metric. If lower values are better, a negative difference is a gain.
+        Mean of new minus mean of old for every metric. If lower values are better, a negative difference is a gain.
     low, high : dict of str to float
         One-sided bounds of the difference. The bound that decides on "no worse" has level 1 - alpha: `low`, or `high`
         if lower values are better. The other bound has level 1 - alpha / number of metrics.
@@ -356,7 +356,7 @@ class GateResult(TableReport, HasPage):
 
     @property
     def difference(self) -> dict[str, float]:
-        """Mean difference by each metric, new less old."""
+        """Mean difference by each metric, new minus old."""
         return {name: pair.new_less_old(pair.mean_gain) for name, pair in self._pairs.items()}
 
     @property
@@ -420,7 +420,7 @@ class GateResult(TableReport, HasPage):
     def table(self) -> Table:
         """A row for each metric: queries, means, difference, bounds, p-value, margin, the bound that decides, decision.
 
-        The difference is new less old. "no worse if" shows the bound that decides: ``low > -margin``, or ``high <
+        The difference is new minus old. "no worse if" shows the bound that decides: ``low > -margin``, or ``high <
         margin`` if lower is better. Without a margin, the table lacks the columns "margin" and "no worse if".
         """
         rows = []
@@ -446,7 +446,7 @@ class GateResult(TableReport, HasPage):
         Returns
         -------
         Table
-            Query ids, both values, and the difference, new less old: negative, or positive if lower values are better.
+            Query ids, both values, and the difference, new minus old: negative, or positive if lower values are better.
             The table omits queries without a loss.
 
         Raises
@@ -487,18 +487,18 @@ class GateResult(TableReport, HasPage):
     def _notes(self) -> list[str]:
         pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
         if self._lists.n_changed == 0:
-            notes = ["The difference is new less old; low and high are its one-sided bounds. They do not decide here."]
+            notes = ["The difference is new minus old; low and high are its one-sided bounds. They do not decide here."]
         elif self.margin is None:
             levels = f"{level:g} %"
             levels += f" on the side of a loss, at {other:.4g} % on the other" if len(pairs) > 1 else ""
             notes = [
-                f"The difference is new less old; low and high are its one-sided bounds, at {levels}. Worse: new loses "
-                f"by both bounds of some metric, {IF_NO_OTHERS_GAIN}."
+                f"The difference is new minus old; low and high are its one-sided bounds, at {levels}. Worse: new "
+                f"loses by both bounds of some metric, {IF_NO_OTHERS_GAIN}."
             ]
         else:
             notes = [
-                f"The difference is new less old; low and high are its one-sided bounds. No worse: every metric passes "
-                f"its {PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at "
+                f"The difference is new minus old; low and high are its one-sided bounds. No worse: every metric "
+                f"passes its {PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at "
                 f"{other:.4g} %, is beyond the margin, {IF_NO_OTHERS_GAIN}."
             ]
         nothing = [pair.nothing for pair in pairs.values() if pair.nothing]
@@ -746,9 +746,9 @@ def no_worse(
     >>> gate
     Not decided: with differences like these about 36 queries are needed (they would show that
     new is no worse). Even if no query differed, 4 could show only 0.75; 0.1 needs 35.
-    The difference is new less old; low and high are its one-sided bounds. No worse: every
+    The difference is new minus old; low and high are its one-sided bounds. No worse: every
     metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
-    metric, at 95 %, is beyond the margin.
+    metric, at 95 %, is beyond the margin, if no query gains more than those seen.
     The number of needed queries decides with a chance of about 0.8, less for rare losses.
     Which queries no ranking changes is not known for mrr: all queries count.
     metric   queries      old      new   difference       low     high   no worse if   decision
@@ -823,7 +823,7 @@ def _paired(metric: str, aligned: Aligned, nothing: Nothing | None) -> PairedQue
 
 
 def _span(bounds: tuple[float, float], new: Array, old: Array) -> float | None:
-    """Highest less lowest value of a metric, including values that replace undefined values; None without bounds."""
+    """Highest minus lowest value of a metric, including values that replace undefined values; None without bounds."""
     low = min(bounds[0], float(new.min()), float(old.min()))
     high = max(bounds[1], float(new.max()), float(old.max()))
     return float(high - low) if math.isfinite(high - low) else None

@@ -302,8 +302,8 @@ def _rows(values: JudgedValues, found: JudgedEstimate, confidence_level: float) 
     return [
         ("both", len(human) + len(others), found.mean, *_cells(found.interval), found.pvalue, found.lam, None,
          None),
-        ("people alone", len(human), exact_mean(human), *_cells(alone), alone_p, None, None, None),
-        ("model alone", len(everything), exact_mean(everything), None, None, None, None,
+        ("people only", len(human), exact_mean(human), *_cells(alone), alone_p, None, None, None),
+        ("model only", len(everything), exact_mean(everything), None, None, None, None,
          exact_mean(model) - exact_mean(human), correlation),
     ]  # fmt: skip
 
@@ -401,7 +401,7 @@ class JudgedInterval(JudgedResult):
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class JudgedDifference(JudgedResult):
-    """Difference of two systems by two judges, new less old, from `compare_judged`.
+    """Difference of two systems by two judges, new minus old, from `compare_judged`.
 
     Attributes
     ----------
@@ -430,7 +430,7 @@ class JudgedDifference(JudgedResult):
 
     def _title(self) -> str:
         level = 100 * self.confidence_level
-        return f"Difference of {self.metric}, new less old, by people and a model, {level:g} % intervals"
+        return f"Difference of {self.metric}, new minus old, by people and a model, {level:g} % intervals"
 
 
 # --- the functions -----------------------------------------------------------------------------------------------
@@ -519,8 +519,8 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     may be too short, or there is none.
     metric    judged by      queries     mean      low     high   lambda     bias    corr.
     ndcg@10   both                10   0.4600   0.3334   0.5866   0.4000
-    ndcg@10   people alone         5   0.5000   0.3037   0.6963
-    ndcg@10   model alone         10   0.6500                              0.2000   1.0000
+    ndcg@10   people only         5   0.5000   0.3037   0.6963
+    ndcg@10   model only         10   0.6500                              0.2000   1.0000
     """
     check_arguments("judged_interval", confidence_level=confidence_level)
     results: dict[str, Any] = {"human": human, "model": model}
@@ -589,7 +589,7 @@ def compare_judged(
 
     Notes
     -----
-    The function applies the formulas of `judged_interval` to the differences of each query, new less old. For success
+    The function applies the formulas of `judged_interval` to the differences of each query, new minus old. For success
     rates, `new` wins one of the two pseudo queries and loses the other, and the model sees no difference on them; p
     uses the same standard error. Skewed differences of another metric get the same pseudo queries, with differences as
     large as its range. If all differences by people are equal, there is no interval, and p is the p-value of a sign
@@ -611,12 +611,12 @@ def compare_judged(
     ...     Evaluation.from_values(everything, {"map": [0.5, 0.5, 0.7, 0.7, 0.9] * 2}),
     ... )
     >>> compare_judged(new=new, old=old)
-    Difference of map, new less old, by people and a model, 95 % intervals
+    Difference of map, new minus old, by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
     judged by      queries   difference       low     high        p   lambda      bias    corr.
     both                10       0.1200    0.0117   0.2283   0.0371   0.6187
-    people alone         5       0.1200   -0.0419   0.2819   0.1087
-    model alone         10       0.0600                                        -0.0600   0.9432
+    people only         5       0.1200   -0.0419   0.2819   0.1087
+    model only         10       0.0600                                        -0.0600   0.9432
     """
     check_arguments("compare_judged", confidence_level=confidence_level)
     for name, pair in (("new", new), ("old", old)):

@@ -226,16 +226,16 @@ def test_a_row_of_all_pairs_is_a_minus_b(metric, comparison, printed):
 def test_tables_and_pictures_say_the_direction(comparison, printed):
     report = comparison["new"]
     two = {name: report.results[name] for name in ("old", "new")}
-    assert "against new" in str(report)
+    assert "baseline new" in str(report)
     assert "from new" in str(report.segments("country"))
     assert "from new" in report.segments("country").macro().note
-    assert "a less b" in str(compare(*two.values(), metric="rmse"))
-    assert "a less b" in str(compare_folds([0.1, 0.2], [0.2, 0.4], n_train=8, n_test=4))
+    assert "a minus b" in str(compare(*two.values(), metric="rmse"))
+    assert "a minus b" in str(compare_folds([0.1, 0.2], [0.2, 0.4], n_train=8, n_test=4))
     for table in (compare_all(report.results, metric="rmse"), compare_all(report.results, metric="rmse").table):
         assert all(" a - b " in text or "| a - b |" in text for text in (str(table), table.to_markdown()))
     assert " a - b " in printed("compare", "qrels", *SYSTEMS)
     gate = no_worse(**two, margin={"ndcg@3": 0.01, "rmse": 0.01})
-    assert "The difference is new less old" in str(gate)
+    assert "The difference is new minus old" in str(gate)
     assert [row[9] for row in gate.table.rows] == ["low > -0.01", "high < 0.01"]
     for results in (two, report.results):
         ax = DifferenceDisplay.from_results(results, "rmse", baseline="new").ax_

@@ -26,7 +26,7 @@ QID = np.repeat(np.arange(N), N_DOCUMENTS)
 RNG = np.random.default_rng(3)
 NEW, OLD = RNG.random((2, N * N_DOCUMENTS))
 LABEL = np.where((QID >= N_WITHOUT) & (np.arange(N * N_DOCUMENTS) % N_DOCUMENTS == 0), 2, 0)
-COUNTED = f"{N_WITHOUT} of {N} queries have no relevant document and count as 0"
+COUNTED = f"{N_WITHOUT} of {N} queries have no relevant document and score 0"
 LEFT_OUT = f"{N_WITHOUT} of {N} queries have no relevant document and are left out"
 
 
@@ -94,7 +94,7 @@ def test_requested_value_and_metrics_that_differ():
     some = said(evaluate(LABEL, NEW, qid=QID, metrics=["mrr", "p(min_relevance=3)"]))
     assert COUNTED in some
     assert f"{N} of {N} queries have no relevant document" in some
-    counted = f"have no relevant document and count as 0 in MRR; {N} of {N} queries have no pair of a relevant and"
+    counted = f"have no relevant document and score 0 in MRR; {N} of {N} queries have no pair of a relevant and"
     assert counted in said(evaluate(np.where(QID < N_WITHOUT, LABEL, 1), NEW, qid=QID, metrics=["mrr", "auc"]))
     auc = both(LABEL, "auc")
     assert f"Without the {N_WITHOUT} queries that have no pair of a relevant and a non" in said(compare_systems(auc))
@@ -106,8 +106,8 @@ def test_the_gate_names_queries_it_leaves_out():
     labels = np.tile([1, 0, 0, 0], N)
     assert "queries without relevant documents are left out" in said(no_worse(**both(labels, "mrr"), margin=0.1))
     kept = no_worse(**both(labels, "mrr"), margin=0.1, replace_undefined_by=0.5)
-    assert "queries without relevant documents count as 0.5" in said(kept)
-    assert "1 of 2 queries has no relevant document and counts as 0" in said(
+    assert "queries without relevant documents score 0.5" in said(kept)
+    assert "1 of 2 queries has no relevant document and scores 0" in said(
         evaluate([1, 0, 0, 0], [1, 2, 1, 2], qid=[1, 1, 2, 2], metrics="p@1")
     )
 

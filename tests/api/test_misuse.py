@@ -652,7 +652,9 @@ def test_a_search_of_scikit_learn_warns_and_completes():
 
 def test_misuse_warning_filters():
     rows = OF_ROWS["worse than chance"]
-    with pytest.warns(RankingWarning, match="If it is meant, filter sklearn_rank.exceptions.RankingWarning") as told:
+    with pytest.warns(
+        RankingWarning, match="If this is intended, filter sklearn_rank.exceptions.RankingWarning"
+    ) as told:
         evaluate(rows.label, rows.score, qid=rows.qid, metrics="ndcg")
     assert [one.filename for one in told] == [__file__]
     for check in ALL_CHECKS:

@@ -105,7 +105,7 @@ def test_scorers_do_not_match_rows_by_position(scorer):
 
 
 def test_numeric_names_are_printed():
-    assert "a metric: 1 less 2, 4 queries" in str(stats.compare_all({1: A, 2: B}))
+    assert "a metric: 1 minus 2, 4 queries" in str(stats.compare_all({1: A, 2: B}))
 
 
 def test_none_in_a_tuple_is_a_missing_id():

@@ -80,7 +80,7 @@ def test_standard_error_counts_missing_and_tied_documents(files, cli):
     (files / "qrels").write_text("301 0 a 1\n302 0 a 1\n302 0 b 0\n")
     (files / "run").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 2 t\n302 Q0 b 2 1 t\n302 Q0 c 3 0 t\n")
     (files / "other").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 3 t\n302 Q0 b 2 1 t\n302 Q0 c 3 1 t\n")
-    said = "nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents count as 0"
+    said = "nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents score 0"
     assert cli("evaluate", "qrels", "run")[1].splitlines() == [said]
     words = ["evaluate", "qrels", "run", "other", "-m", "ndcg(ties=worst)@1,map", "-m", "num_ret"]
     # b and c are equal below the cutoff of nDCG.

@@ -46,8 +46,8 @@ def test_segments_display_of_a_comparison():
     drawn = display.values["new"][:, 1:]
     np.testing.assert_array_equal(drawn, [row.corrected_interval for row in found._pair_rows[:3]])
     assert (drawn != [row[6:8] for row in found.table.rows[:3]]).any()
-    for text in (display.figure_.get_supxlabel(), str(found)):
-        assert "at the level of the corrected p" in " ".join(text.split())
+    assert "at the level of the corrected p" in " ".join(display.figure_.get_supxlabel().split())
+    assert "Each interval has the level of its corrected p." in str(found)
     assert display.difference_from == "old"
     assert "lower is better" in display.ax_.get_xlabel()
     assert "from old" in display.ax_.get_xlabel()

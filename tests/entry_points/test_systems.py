@@ -151,7 +151,7 @@ def test_compare_systems_by_hand():
 def test_without_folds_there_are_no_columns_of_folds(report):
     assert not {"fold mean", "fold sd", "p folds"} & {*report.summary().columns}
     assert (report.fold_means, report.fit_time, report.n_queries, report.failures) == ({}, {}, [], {})
-    assert repr(report).startswith("Comparison of 3 models on 40 queries, against old by test='t', correction='holm'\n")
+    assert repr(report).startswith("Comparison of 3 systems on 40 queries; baseline old, paired t-test, Holm\n")
     assert report.to_frame().shape == (40, 9)
     assert "<table>" in report._repr_html_()
     assert report.worst_queries(3) == report.results["old"].worst_queries(3)
@@ -176,7 +176,7 @@ def test_the_reason_for_missing_tests_is_printed(rows):
     assert frame["p"].isna().all()
     assert frame["low"].notna().all()
     tested = compare_systems(y, systems, **given)
-    assert str(tested).startswith("Comparison of 3 models on 40 weighted queries, against old by test='t'")
+    assert str(tested).startswith("Comparison of 3 systems on 40 weighted queries; baseline old, paired t-test")
     assert "No test" not in str(tested)
     equal = compare_systems(y, systems, qid=qid, metrics=METRICS, sample_weight=0 * qid + 3.0, test="sign")
     assert "No test" not in str(equal)
@@ -454,7 +454,7 @@ def test_a_summary_notes_constant_values():
     assert note == found.summary(full=True).note
     assert "The interval of MRR allows for values not seen." in note
     assert "The difference of new - old in MRR is the same for every query: it has no interval" in note
-    assert "an interval of MRR have the same value:" in found.results["old"].summary().note
+    assert "An interval of MRR has no width" in found.results["old"].summary().note
     runs["new"]["a"] = ["x", "y"]
     runs["old"] = runs["new"] | {"b": ["x", "y"]}
     note = compare_systems(judgments, runs, metrics="mrr").summary().note

@@ -39,13 +39,13 @@ def test_number_of_queries_in_the_means():
     nan = np.nan
     two, three = [1, nan, 0, nan], [1, 0.5, 0, nan]
     few = compared(a={"mrr": two, "map": two}, b={"mrr": two, "map": two})
-    assert repr(few).startswith("Comparison of 2 models on 2 of 4 queries, against a by test='t'")
-    assert "\nMRR, 2 of 4 queries\nmodel" in str(few)
+    assert repr(few).startswith("Comparison of 2 systems on 2 of 4 queries; baseline a, paired t-test")
+    assert "\nMRR, 2 of 4 queries\nsystem" in str(few)
     assert few.summary().to_frame()["queries"].tolist() == [2] * 4
     assert few.summary().to_markdown().splitlines()[2].endswith("| 2 |")
     assert "Means over 2 of 4 queries" in few.to_latex()
     other = compared(a={"mrr": two, "map": [1, 0, 1, 0]}, b={"mrr": three, "map": [1, 0, 1, 1]})
-    assert repr(other).startswith("Comparison of 2 models on 2 to 4 of 4 queries")
+    assert repr(other).startswith("Comparison of 2 systems on 2 to 4 of 4 queries")
     assert "\nMRR, 2 to 3 of 4 queries\n" in str(other)
     assert "\nMAP\n" in str(other)
     assert other.summary(full=True).to_frame()["queries"].tolist() == [2, 3, 4, 4]
@@ -59,7 +59,7 @@ def test_intervals_with_uncertain_level_are_named():
         compared = Comparison(results=results, baseline="a")
         return compared.summary(), compared.summary(full=True), results["a"].summary()
 
-    unbounded = "Skewed values and few queries: the intervals of clicks may not keep their level."
+    unbounded = "The intervals of clicks may be too narrow: few queries, skewed values."
     unseen = "The interval of MRR allows for values not seen."
     for table, note in [*product(tables("clicks"), [unbounded]), *product(tables("mrr"), [unseen])]:
         assert str(table).splitlines()[-1] == note
@@ -75,7 +75,7 @@ def test_intervals_with_uncertain_level_are_named():
     assert "Skewed" not in str(Evaluation.from_values(range(8), {"hit": [0, 0, 0, 0, 0, 0, 1, 0]}).summary())
     many = {f"metric {i}": skewed for i in range(9)}
     told = str(Evaluation.from_values(range(8), many).summary()).splitlines()[-2:]
-    assert " ".join(told).endswith("metric 4, metric 5, 3 others may not keep their level.")
+    assert " ".join(told).endswith("metric 4, metric 5, 3 others may be too narrow: few queries, skewed values.")
     assert max(map(len, told)) <= 100
 
 
@@ -197,7 +197,7 @@ def test_a_printed_report_fits_a_terminal(shuffled, metrics, name, n_models, n_f
     assert [block.splitlines()[0] for block in blocks] == expected
     for block in blocks:
         _, head, *lines = block.splitlines()
-        assert head.split() == "model mean 95 % interval difference p corrected won lost".split()
+        assert head.split() == "system mean 95 % interval difference p corrected won lost".split()
         assert len({line.split("   ")[0] for line in lines}) == len(lines) == n_models + n_failing
     assert text.count("failed in") == n_failing
     frame = report.summary().to_frame()

@@ -9,7 +9,7 @@ from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.results import Evaluation, GateResult
 
-NDCG = "nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents count as 0"
+NDCG = "nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents score 0"
 Y, S, QID = [2, 0, 1, 0], [1, 2, 2, 1], list("aabb")
 
 
@@ -28,15 +28,15 @@ def line(*names, **keywords):
         (["ndcg"], {"discount": "jarvelin", "base": 3}, "nDCG: gain 2^grade - 1, log base 3 from rank 3 on;"),
         (["ndcg"], {"discount": np.log}, "nDCG: gain 2^grade - 1, discount numpy.log;"),
         (["mrr"], {"replace_undefined_by": np.nan}, "queries without relevant documents are left out"),
-        (["mrr"], {"replace_undefined_by": 0.5}, "queries without relevant documents count as 0.5"),
+        (["mrr"], {"replace_undefined_by": 0.5}, "queries without relevant documents score 0.5"),
         (["map"], {"min_relevance": 2}, "MAP: relevant from grade 2 on; ties averaged;"),
         (["map"], {"min_relevance": np.nextafter(0.5, 1)}, "MAP: relevant above grade 0.5; ties averaged;"),
         (["ndcg"], {"min_relevance": 2}, NDCG.partition(";")[0] + ";"),
         (["err@10"], {"max_grade": 3}, "ERR: stops with (2^grade - 1) / 2^3, 1 / rank; ties averaged"),
         (["recall@10"], {"average": "micro"}, "ties averaged"),
-        (["auc"], {}, "queries with no pair of a relevant and a non-relevant document count as 0"),
-        (["mae"], {"unjudged": "drop"}, "queries with no judged document count as 0"),
-        (["kendall"], {}, "queries with no two unequal labels, or no two unequal scores count as 0"),
+        (["auc"], {}, "queries with no pair of a relevant and a non-relevant document score 0"),
+        (["mae"], {"unjudged": "drop"}, "queries with no judged document score 0"),
+        (["kendall"], {}, "queries with no two unequal labels, or no two unequal scores, score 0"),
     ],
 )  # fmt: skip
 def test_choices(names, keywords, expected):
@@ -64,7 +64,7 @@ def test_metrics_that_differ_are_named():
     both = {name: parse_metric(name).meaning for name in ("ndcg", "ndcg(ties=worst)@3")}
     assert "ties averaged in nDCG, worst first in nDCG(ties=worst);" in choices_in_words(both)
     some = {"mrr": parse_metric("mrr").meaning, "map": parse_metric("map", replace_undefined_by=np.nan).meaning}
-    assert "queries without relevant documents count as 0 in MRR, are left out in MAP" in choices_in_words(some)
+    assert "queries without relevant documents score 0 in MRR, are left out in MAP" in choices_in_words(some)
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
@@ -104,7 +104,7 @@ def test_choices_in_comparisons_gates_segments_commands_and_pictures(tmp_path, c
         old.segments(), report.segments(), report.significance("ndcg@10"), stats.compare(new, old),
         stats.compare_all(report), gate,
     ):  # fmt: skip
-        expected = NDCG.replace("count as 0", "are left out") if isinstance(one, GateResult) else NDCG
+        expected = NDCG.replace("score 0", "are left out") if isinstance(one, GateResult) else NDCG
         assert repr(one).splitlines()[-1] == expected
     (tmp_path / "qrels").write_text("a 0 x 1\nb 0 x 1\n")
     (tmp_path / "run").write_text("a Q0 x 1 2 t\nb Q0 x 1 2 t\n")

@@ -172,9 +172,7 @@ def test_repr(shuffled):
     assert repr(evaluator).startswith("RankingEvaluator(['ndcg@5', 'map'], cv=QueryKFold(n_splits=3")
     assert evaluator.scorers.names == ["ndcg@5", "map"]
     text = repr(evaluator.compare({"ridge": Ridge()}, X, y, qid=qid))
-    assert text.startswith(
-        "Comparison of 1 model on 40 queries, against ridge by test='t', correction='holm'\nnDCG@5\nmodel"
-    )
+    assert text.startswith("Comparison of 1 system on 40 queries; baseline ridge, paired t-test, Holm\nnDCG@5\nsystem")
 
 
 # --- searches ------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_a_fixed_test_set(data, kind, tmp_path):
     assert_array_equal(report.results["ridge"].qid, alone.qid)
     assert np.isnan(report.y_score["ridge"][~test]).all()
     assert report.n_queries == [(30, 10)]
-    assert repr(report).startswith("Comparison of 2 models on 10 queries")
+    assert repr(report).startswith("Comparison of 2 systems on 10 queries")
     frame = report.summary().to_frame().set_index(["model", "metric"])
     assert frame[["fold sd", "p folds"]].isna().all(axis=None)
     row = frame.loc["ridge", "map"]

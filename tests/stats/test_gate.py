@@ -593,7 +593,7 @@ def test_gate_notes_concentrated_weights(rng):
     weight = np.append(np.ones(40), [200.0, 300.0])
     pair = [Evaluation.from_values(range(42), {"map": x}, weight=weight) for x in rng.random((2, 42))]
     found = " ".join(str(no_worse(new=pair[0], old=pair[1], margin=0.2)).split())
-    assert "Skewed values and few queries: the intervals of map may not keep their level." in found
+    assert "The intervals of map may be too narrow: few queries, skewed values." in found
     assert "is beyond the margin, if no query gains more than those seen." in found
 
 

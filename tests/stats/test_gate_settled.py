@@ -197,7 +197,7 @@ def test_closing_line_names_what_counts_otherwise():
         name: Evaluation.from_values(one.qid, one.per_query, meaning=one.meaning) for name, one in results.items()
     }
     text = " ".join(str(no_worse(**values, margin=0.05)).split())
-    assert text.endswith("queries without relevant documents count as 1 in MAP")
+    assert text.endswith("queries without relevant documents score 1 in MAP")
     assert "lost most" in text
 
 

@@ -344,7 +344,7 @@ def test_rows_of_the_table(level, rng):
     ):  # fmt: skip
         human, labeled = (next(iter(one.per_query.values())) for one in (people, model))
         rows = [row[1:] if "metric" in found.table.columns else row for row in found.table.rows]
-        assert [row[:2] for row in rows] == [("both", 62), ("people alone", 12), ("model alone", 62)]
+        assert [row[:2] for row in rows] == [("both", 62), ("people only", 12), ("model only", 62)]
         assert [row[2] for row in rows[1:]] == pytest.approx([human.mean(), labeled.mean()])
         assert rows[1][3:5] == pytest.approx(confidence_interval(human, confidence_level=level))
         assert rows[2][3:5] == (None, None)

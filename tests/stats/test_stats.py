@@ -435,7 +435,7 @@ def test_printed_intervals_agree_with_the_corrected_p(correction):
         assert (low > 0 or high < 0) == (one.corrected_pvalue < 0.05)
         assert (low <= one.confidence_interval[0]) == (high >= one.confidence_interval[1]) is True
         assert f"[{low:.4f}, {high:.4f}]" in str(result)
-    assert ("at the level of the corrected p" in str(result)) == (correction is not None)
+    assert ("the level of its corrected p" in str(result)) == (correction is not None)
 
 
 def test_exact_sums_equal_fsum(rng):

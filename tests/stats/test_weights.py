@@ -79,7 +79,7 @@ def test_weights_by_hand():
     assert found.standard_error == pytest.approx(np.sqrt(1.5 * 62 / 64 / 16), rel=1e-14)
     assert found.effect_size == pytest.approx(0.375 / np.sqrt(1.5 * (2 * 9 + 1 + 25) / 64 / 4), rel=1e-14)
     assert (found.won, found.tied, found.lost) == (2, 1, 0)
-    assert str(found).startswith("a metric: a less b, 3 weighted queries, test 't'")
+    assert str(found).startswith("a metric: a minus b, 3 weighted queries, test 't'")
 
 
 def test_weights_match_statsmodels():
