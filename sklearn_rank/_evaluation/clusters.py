@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.attributes import of_queries
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Grouping, number_of_rows, number_together
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, query_count
 from sklearn_rank._utils.typing import Index
 
 
@@ -93,7 +93,7 @@ def agreed_by_query(
             query = np.arange(len(ids))[position][differs][0]
             raise ValueError(
                 f"{rule} Got other {what} in {echo(names[i])} than in {echo(names[source[query]])} for "
-                f"{differs.sum()} queries, the first of them {echo(ids[query : query + 1].tolist()[0])}."
+                f"{query_count(differs.sum())}, the first of them {echo(ids[query : query + 1].tolist()[0])}."
             )
         expected[position], source[position] = own, i
     return expected

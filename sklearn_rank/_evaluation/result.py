@@ -55,7 +55,7 @@ from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, one_of
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, query_count
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.read_only import ReadOnlyArrays
@@ -837,7 +837,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
 
     def _title(self) -> str:
         clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
-        return f"Evaluation of {len(self.qid)} queries{clusters}"
+        return f"Evaluation of {query_count(len(self.qid))}{clusters}"
 
     def _notes(self) -> list[str]:
         return [*notes_of_adjusted(self.meaning), *note_on_runs({"": self}), *self._more_notes]

@@ -38,7 +38,7 @@ from sklearn_rank._tables.query_ids import kind_after
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, query_count
 from sklearn_rank._utils.threads import check_n_jobs
 
 REPEATED_QUERIES = one_of("raise", "first", doc="")
@@ -278,9 +278,8 @@ class RankingAccumulator:
 
     def __repr__(self) -> str:
         """Number of queries and names of the metrics."""
-        queries = "1 query" if len(self) == 1 else f"{len(self)} queries"
         left_out = f", {self.n_duplicates} duplicates left out" if self.n_duplicates else ""
-        return f"RankingAccumulator of {queries}: {', '.join(self._specs)}{left_out}"
+        return f"RankingAccumulator of {query_count(len(self))}: {', '.join(self._specs)}{left_out}"
 
     # --- pickles and copies ---------------------------------------------------------------------------------------
 

@@ -30,6 +30,11 @@ def echo_all(values: Iterable[Any], most: int = 10) -> str:
     return ", ".join([*shown, "..."] if next(values, shown) is not shown else shown)
 
 
+def query_count(n: int) -> str:
+    """A number of queries in words."""
+    return "1 query" if n == 1 else f"{n} queries"
+
+
 def _repr_of(value: Any) -> str:
     try:
         return repr(value)

@@ -148,7 +148,7 @@ def test_a_saved_baseline(cli, files):
     code, out, err = cli("other_qrels", "same", "--baseline", "old.npz", "--margin", "0.02")
     assert (code, out) == (2, "")
     assert "judged by the same labels" in err
-    assert f"Got other labels in 'old' than in 'new' for 1 queries, the first of them 'q{N - 1}'" in err
+    assert f"Got other labels in 'old' than in 'new' for 1 query, the first of them 'q{N - 1}'" in err
     code, _, err = cli("qrels", "same", "--baseline", "old.npz", "-m", "mrr", "--margin", "0.02")
     assert (code, "must have the metrics that are compared: mrr. Got ndcg@10, map in 'old.npz'" in err) == (2, True)
     code, _, err = cli("qrels", "same", "--baseline", "old.npz", "-l", "2", "--margin", "0.02")

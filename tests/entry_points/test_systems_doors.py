@@ -160,7 +160,7 @@ def test_queries_that_a_run_lacks(runs):
         pytest.warns(UserWarning, match="No document of the run is judged.* about the system 'new'"),
     ):
         compare_systems(judgments, strange, metrics="map")
-    with pytest.raises(ValueError, match="same queries.* Got 1 queries that 'new' lacks, .* 7, which 'old'"):
+    with pytest.raises(ValueError, match="same queries.* Got 1 query that 'new' lacks, .* 7, which 'old'"):
         compare_systems(judgments, less, metrics="map", missing_from_run="drop")
 
 

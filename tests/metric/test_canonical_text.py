@@ -220,7 +220,7 @@ def test_results_of_some_queries():
     b = of("mrr", y=[0, 1, 5, 0], s=[1.0, 2.0, 1.0, 2.0], qid=["b", "b", "c", "c"])
     assert compare(a, b, missing=0).n_filled == 2
     b = of("mrr", y=[0, 2, 5, 0], s=[1.0, 2.0, 1.0, 2.0], qid=["b", "b", "c", "c"])
-    with pytest.raises(ValueError, match="for 1 queries, the first of them 'b'"):
+    with pytest.raises(ValueError, match="for 1 query, the first of them 'b'"):
         compare(a, b, missing=0)
 
 

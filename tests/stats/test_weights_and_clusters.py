@@ -54,7 +54,7 @@ def test_results_with_other_weights_or_clusters_are_rejected(what):
         for other in (99, values[query + 1]):
             changed = values.copy()
             changed[query] = other
-            message = f"same {noun}. Got other {noun} in 'b' than in 'a' for 1 queries, the first of them {query}"
+            message = f"same {noun}. Got other {noun} in 'b' than in 'a' for 1 query, the first of them {query}"
             with pytest.raises(ValueError, match=message):
                 compare(a, result(0 * X, **{what: changed}))
 
