@@ -92,6 +92,12 @@ FORMULAS = {
 """Formulas as TeX. Rank i holds a document of label r_i; R documents are relevant, N are judged and not relevant."""
 
 
+NEXT = """## Next
+
+- [All metrics](README.md): names, families and shared keywords.
+- [Conventions](../conventions/README.md): ties, undefined queries and gains."""
+
+
 def families() -> dict[str, list[Metric]]:
     """Metrics of the library by the module that they are defined in."""
     found: dict[str, list[Metric]] = {}
@@ -122,6 +128,7 @@ def page(metrics: list[Metric]) -> str:
         *([says[0].upper() + says[1:]] if says else []),
         shared(most, "".join(sections)),
         *sections,
+        NEXT,
     ]
     return NOTE + "\n\n".join(parts) + "\n"
 
@@ -303,7 +310,9 @@ def index() -> str:
         "| names | function | meaning |\n|---|---|---|\n"
         + "\n".join(sorted(rows, key=lambda row: (not row.startswith("| `ndcg`"), row)))
         + "\n\n"
-        "## Keywords of every metric\n\n```text\n" + narrow("\n".join(shared)) + "\n```\n"
+        "## Keywords of every metric\n\nAll functions of metrics share these parameters:\n\n```text\n"
+        + narrow("\n".join(shared))
+        + "\n```\n"
     )
 
 

@@ -314,3 +314,16 @@ def test_conditions_of_sentences_hold():
         theirs = make_scorer(lambda y_true, y_pred, qid=None: 0.0)
         with pytest.raises(ValueError, match="set_score_request"):
             cross_val_score(QueryRanker(Ridge()), X, y, params={"qid": qid}, **{**ours, "scoring": theirs})
+
+
+INCLUDED = ("CODE_OF_CONDUCT.md", "SECURITY.md", "changelog.md", "contributing.md", "index.md")
+"""Pages that show another file, and the front page, which ends with cards."""
+
+
+@together("page", [page for page in sorted((ROOT / "docs").glob("**/*.md")) if page.name not in INCLUDED])
+def test_pages_lead_on(page):
+    """The last lines have a link, sections begin with a sentence, and no text was cut out between blank lines."""
+    text = re.sub(r"^(`{3,})\w*\n.*?^\1$", "<code>", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert any("](" in line for line in [line for line in text.splitlines() if line][-6:])
+    assert not re.search(r"^##+ .*\n\n<code>", text, re.MULTILINE)
+    assert "\n\n\n" not in text
