@@ -92,10 +92,7 @@ FORMULAS = {
 """Formulas as TeX. Rank i holds a document of label r_i; R documents are relevant, N are judged and not relevant."""
 
 
-NEXT = """## Next
-
-- [All metrics](README.md): names, families and shared keywords.
-- [Conventions](../conventions/README.md): ties, undefined queries and gains."""
+NEXT = "## Next\n\n[All metrics](README.md); [keywords](../api/metrics.rst)"
 
 
 def families() -> dict[str, list[Metric]]:
@@ -145,9 +142,7 @@ def shared(most: dict[str, str], text: str) -> str:
             for line in wrap(f"In the formulas, {'; '.join(letters)}.", 116)
             if letters
         )
-        + "\n" * bool(letters)
-        + KEYWORDS
-    )
+    ).rstrip("\n")
 
 
 def section(metric: Metric, most: dict[str, str]) -> str:
@@ -208,7 +203,6 @@ def ties(metric: Metric) -> str:
     return "Tied documents count as the exact [mean over their orders](../conventions/README.md#ties)."
 
 
-KEYWORDS = "The [reference](../api/metrics.rst) explains the keywords, as does `help`."
 FACTS = {
     "bounds": lambda metric: (
         "No bounds."
