@@ -79,7 +79,7 @@ def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], fun
             other = next(one for one, has in present.items() if has[query])
             raise ValueError(
                 f"{function_name} takes results on the same queries, so evaluate all systems on the same data. "
-                f"Got {query_count(np.count_nonzero(~there))} that {echo(name)} lacks, the first of them "
+                f"Got {query_count(int(np.count_nonzero(~there)))} that {echo(name)} lacks, the first of them "
                 f"{echo(known[query : query + 1].tolist()[0])}, which {echo(other)} has."
             )
 
