@@ -71,7 +71,9 @@ def test_intervals_with_uncertain_level_are_named():
     assert unseen in str(of_segments.segments())
     even_result = Evaluation.from_values(range(8), {"mrr": [0.5] * 8}, by={"x": list("aaaaaaab")})
     two = Comparison(results={"a": of_segments, "b": even_result}, baseline="a")
-    assert "The intervals of MRR may be too narrow: few queries, skewed values." in " ".join(str(two.segments()).split())
+    assert "The intervals of MRR may be too narrow: few queries, skewed values." in " ".join(
+        str(two.segments()).split()
+    )
     assert "Skewed" not in str(Evaluation.from_values(range(8), {"hit": [0, 0, 0, 0, 0, 0, 1, 0]}).summary())
     many = {f"metric {i}": skewed for i in range(9)}
     told = str(Evaluation.from_values(range(8), many).summary()).splitlines()[-2:]
