@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, ttest_rel
 from sklearn.linear_model import Ridge
-from sklearn_rank.stats._runs import between_runs_of, run_spread
 
 from sklearn_rank import QueryKFold
 from sklearn_rank._comparison.candidates import candidates_of
 from sklearn_rank._estimates.intervals import t_interval
+from sklearn_rank._estimates.runs import between_runs_of, run_spread
 from sklearn_rank._estimates.samples import Paired
 from sklearn_rank._estimates.segments import macro_mean
 from sklearn_rank._estimates.significance import ComparisonOptions, student

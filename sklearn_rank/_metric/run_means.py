@@ -25,8 +25,8 @@ def between_runs(
     >>> between_runs(  # doctest: +NORMALIZE_WHITESPACE
     ...     {"ndcg@10": {"A": [0.5, 0.52], "B": []}, "map": {"A": [0.3, 0.3], "B": []}}
     ... )
-    'Between runs by nDCG@10: A sd 0.014 (2 runs); by MAP: A sd 0 (2 runs), allowed for. Two runs
-    estimate a variance badly. B has one run: its variance is assumed to be equal.'
+    'Between runs by nDCG@10: A sd 0.014 (2 runs); by MAP: A sd 0 (2 runs), allowed for. Two
+    runs estimate a variance badly. B has one run: its variance is assumed to be equal.'
     >>> between_runs({"map": {"": [0.5, 0.51, 0.53]}})
     'Between runs: sd 0.015 (3 runs), allowed for.'
     """

@@ -541,9 +541,9 @@ def may_be_ids(queries: Queries) -> bool:
 
 
 def are_different(queries: Queries) -> bool:
-    """Whether no list of the first rows has equal labels or equal scores."""
+    """Whether no list of the first rows has equal labels or equal scores, and scores are no copy of the labels."""
     label, score, query = _head(queries)
-    return not (_are_repeated(label, query) or _are_repeated(score, query))
+    return not (_are_repeated(label, query) or _are_repeated(score, query) or np.array_equal(label, score))
 
 
 def may_run_against(queries: Queries) -> bool:
@@ -593,6 +593,10 @@ def moments_of(label: Array, score: Array, grouping: Grouping) -> Moments:
     # Therefore the correlation counts unjudged documents with label 0 if that yields a higher value, or judged labels
     # are equal.
     listed, judged = np.isfinite(score), label == label
+    if not grouping.sizes.all():
+        grouping = Grouping.by_sizes(grouping.sizes[grouping.sizes > 0])
+    if not len(label):
+        return NO_MOMENTS
     values = _correlations(label, score, listed & judged, grouping)
     n = grouping.reduce((listed & judged).astype(np.int64))
     if not judged.all():

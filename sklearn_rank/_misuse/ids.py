@@ -14,7 +14,7 @@ from sklearn_rank._utils.echo import echo
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
     "id.casefold()": str.casefold,
-    "str(int(float(id)))": lambda text: _number(text.strip()),
+    "str(int(float(id)))": lambda text: _number(text),
 }
 """Calls that make ids equal, and their functions."""
 

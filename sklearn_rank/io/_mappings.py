@@ -400,6 +400,7 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
         )
     _refuse_other_ids(run.doc_id, chain.from_iterable(exclude.values()), "the run and in exclude")
     out, listed = ([*dict.fromkeys(chain.from_iterable(of))] for of in (exclude.values(), run.doc_id.lists))
+    refuse_two_spellings(out, listed)
     alike = spelled_alike(out, listed)
     # Ids of documents may differ by case alone.
     if alike is not None and "casefold" not in alike[3]:

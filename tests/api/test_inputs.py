@@ -236,7 +236,7 @@ def test_matrices_are_unchanged(door, make):
 
 
 # Features, models, runs and values of queries: each with a call that takes them.
-X = np.column_stack([np.sin(np.arange(24)), SCORE, LABEL / 2])
+X = np.column_stack([np.sin(np.arange(24)), SCORE, np.sqrt(LABEL)])
 EMBEDDED = np.array([[0.0, 1], [1, 1], [1, 0], [2, 1], [1, 3], [3, 1]])
 NAMED = {"d1": 0.5, "d2": 0.25, "d3": 0.5}
 LISTS = {"u": {"a": 1.0, "b": 0.5}, "v": {"b": 2.0, "c": 1.0}}

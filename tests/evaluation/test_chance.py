@@ -564,7 +564,7 @@ def test_comparisons_name_the_adjustment():
     results = {name: evaluate(**of, metrics=["ndcg@5", "auc"]) for name, of in {"old": rows, "new": others}.items()}
     comparison = compare_systems({name: result.adjusted() for name, result in results.items()})
     assert "\nAdjusted for chance: nDCG@5, AUC.\n" in str(comparison)
-    assert "in bold. Adjusted for chance: nDCG@5, AUC." in comparison.to_latex()
+    assert "Adjusted for chance: nDCG@5, AUC." in comparison.to_latex()
     assert "Adjusted" not in str(compare_systems(results)) + compare_systems(results).to_latex()
     by_name = {name: evaluate(**rows, metrics="ndcg(adjusted=True)@5") for name in results}
     assert "Adjusted" not in compare_systems(by_name).to_latex()

@@ -84,7 +84,7 @@ def test_a_scale_from_1_to_5():
     assert "(labels from 1 to 5, min_relevance=1)" in message
     assert "pass y_true - 1, or a higher min_relevance" in message
     assert told(**{name: values[:95] for name, values in FIVE.items()}) == [], "nineteen lists are chance"
-    assert told(y_true=np.where(np.arange(100) < 13, 1, 2 + FIVE["y_true"] % 4)) == [], "a 0 may be as rare as a 1"
+    assert told(y_true=np.where(np.arange(100) < 13, 1, 2 + FIVE["y_true"] % 4)) == [message], "a rare 1 is no 0"
     y_score = FIVE["y_score"]
     for call, scores in ((evaluate, y_score), (compare_systems, {"a": y_score, "b": -y_score})):
         with pytest.warns(RankingWarning, match="every document is relevant") as caught:
@@ -96,8 +96,8 @@ def test_a_scale_from_1_to_5_in_batches():
     """The check runs after the last batch."""
     columns = [FIVE[name].astype(float) for name in ("y_true", "y_score", "qid")]
     parts = [tuple(column[i : i + 20] for column in columns) for i in range(0, 100, 20)]
-    zero, missing = [*parts, ([0, 2], [4, 5], [50.0, 50.0])], [*parts, ([np.nan, 2], [4, 5], [50.0, 50.0])]
-    for make, all_relevant in ((parts, True), (zero, False), (missing, False)):
+    zero = [*parts, ([0, 2], [4, 5], [50.0, 50.0])]
+    for make, all_relevant in ((parts, True), (zero, False)):
         of_parts = RankingAccumulator("map", unjudged="nonrelevant")
         for part in make[::-1]:
             of_parts = RankingAccumulator("map", unjudged="nonrelevant").update(*part).merge(of_parts)
@@ -109,14 +109,14 @@ def test_a_scale_from_1_to_5_in_batches():
 
 
 def test_a_scale_from_1_to_5_in_the_evaluator():
-    """It warns once for all models and folds, before any fit; if such a metric decides, it is an error."""
+    """It warns once for all models and folds, before any fit; if no metric can move, it is an error."""
     X, y, qid = make_ranking(n_queries=20, random_state=0)
     model = DummyRegressor()
-    for metrics in (["ndcg", "map"], ["map", "ndcg"]):
+    for metrics in (["ndcg", "map"], ["map", "ndcg"], ["map"]):
         evaluator = RankingEvaluator(metrics, cv=2)
         for call, models in ((evaluator.cross_validate, model), (evaluator.compare, {"a": model})):
             call(models, X, y, qid=qid)
-            if metrics[0] == "ndcg":
+            if "ndcg" in metrics:
                 with pytest.warns(RankingWarning, match="^map cannot tell .*labels from 1 to 5") as caught:
                     call(models, X, y + 1, qid=qid)
                 assert [warning.filename for warning in caught] == [__file__]
@@ -132,12 +132,9 @@ def test_a_scale_from_1_to_5_in_the_evaluator():
         {"y_true": FIVE["y_true"] - 1},
         {"min_relevance": 2},
         {"metrics": ["ndcg", "err(max_grade=5)", "q", "rbp(gain=exp2, max_grade=5)", "kendall"]},
-        # Recall with unretrieved documents.
-        {"y_score": np.where(np.arange(100) % 7 > 0, FIVE["y_score"], -np.inf), "metrics": ["map", "recall@2"]},
-        {"y_true": np.where(np.arange(100) > 0, FIVE["y_true"], np.nan), "unjudged": "nonrelevant", "metrics": "map"},
         {"metrics": "map(min_relevance=3)"},
     ],
-    ids=range(7),
+    ids=range(5),
 )
 def test_no_warning_of_grades(arguments):
     assert told(**arguments) == []
@@ -171,12 +168,11 @@ def test_other_labels_for_which_order_has_no_effect(y_true, arguments, message):
 def test_no_relevant_document_is_chance_in_few_queries():
     rows = {name: np.tile(values, 15) for name, values in FIVE.items()}
     rows["qid"] = np.repeat(np.arange(300), 5)
-    assert told(min_relevance=6) == []
+    assert "no document is relevant" in told(min_relevance=6)[0]
     for given in (rows, rows | {"y_true": rows["y_true"] * 0}):
         (message,) = told(**given, min_relevance=6, metrics="map")
         assert "no document is relevant" in message.lower()
     assert told(y_true=np.zeros(100)) == []
-    assert told(y_true=np.arange(100) // 31, min_relevance=4) == [], "7 rows of label 3"
     assert "Pass a lower min_relevance" in told(y_true=np.minimum(np.arange(100) // 15, 2), min_relevance=3)[0]
 
 

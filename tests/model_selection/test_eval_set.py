@@ -205,12 +205,15 @@ def test_hist_gradient_boosting_default_patience(ranking):
     assert ranker.best_iteration_ == 0, "no list is longer than 20, so no round improves"
 
 
-def test_ids_of_two_types_are_different_queries(split):
-    """The number 1 is not the text "1"."""
+def test_eval_set_with_ids_of_two_types(split):
+    """The number 1 beside the text "1" may be the same query."""
     (X, y, qid), (X_e, y_e, qid_e) = split
     numbers, text = (np.unique(ids, return_inverse=True)[1] for ids in (qid, qid_e))
     ranker = QueryRanker(models()["boosting"], eval_metric="map")
-    assert ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text.astype(str))).eval_qid_.dtype.kind == "U"
+    with pytest.raises(ValueError, match="Ids must be of one type"):
+        ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text.astype(str)))
+    of_words = np.char.add("q", text.astype(str))
+    assert ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, of_words)).eval_qid_.dtype.kind == "U"
     with pytest.raises(ValueError, match="must not be training queries"):
         ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text))
 

@@ -296,10 +296,11 @@ def test_a_query_may_return_with_the_same_labels():
         ranker.partial_fit(X, [0, 1, 0, 1], qid=qid)
 
 
-def test_ids_of_batches_are_not_converted_to_text():
+def test_ids_of_batches_have_one_spelling():
     X, y = np.arange(4.0)[:, None], [0, 1, 0, 2]
     ranker = QueryRanker(SGDRegressor()).partial_fit(X, y, qid=[1, 1, 2, 2]).partial_fit(X, y, qid=list("aabb"))
-    ranker.partial_fit(X[:2], [2, 2], qid=["1", "1"])
+    with pytest.raises(ValueError, match="Ids must be of one type"):
+        ranker.partial_fit(X[:2], [2, 2], qid=["1", "1"])
     with pytest.raises(ValueError, match="for example 1: 2 rows before, 4 now"):
         ranker.partial_fit(X, y, qid=[1, 1, 1, 1])
 

@@ -199,7 +199,6 @@ def test_importance_on_other_queries(ranking):
     [
         (int, float, True),
         (int, np.int32, True),
-        (int, str, False),
         (str, np.str_, True),
         (str, lambda i: str(i).encode(), False),
         (lambda i: (int(i), "a"), lambda i: (int(i), "a"), True),

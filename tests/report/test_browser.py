@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from pages import comparison, runs_of, text_of
-from test_page import HOSTILE, hostile_page
+from test_page import HOSTILE, as_id, hostile_page
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._report.text import number, visible
@@ -306,7 +306,7 @@ def test_browser_with_hostile_names(opened, name):
     tab = opened(hostile_page(*[name] * 6), width=390)
     assert tab.evaluate("document.scripts.length") == 2
     assert overflow(tab) <= 0
-    assert visible(name) in [row[0] for row in rows_of(tab)]
+    assert visible(as_id(name)) in [row[0] for row in rows_of(tab)]
     for i in range(2):
         row = tab.locator("#rows tr.query").nth(i)
         if row.get_attribute("aria-expanded") == "false":
