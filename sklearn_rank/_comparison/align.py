@@ -21,7 +21,7 @@ from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster,
 from sklearn_rank._estimates.runs import Between, between_runs_of, refuse_runs, spread_of
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
-from sklearn_rank._evaluation.alignment import refuse_other_labels
+from sklearn_rank._evaluation.alignment import refuse_other_data
 from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_clusters, named_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
@@ -55,6 +55,7 @@ class SystemValues:
     meaning: Any
     greater_is_better: bool
     label_fingerprints: NDArray[np.uint32] | None = None
+    column_fingerprints: NDArray[np.uint32] | None = None
     clusters: NDArray[Any] | None = None
     weight: Array | None = None
     is_binary: bool = False
@@ -374,9 +375,10 @@ def _of_result(result: Evaluation, name: str, metric: str | None, function_name:
         )
     return SystemValues(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
-        result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric], result.judged.get(metric),
-        lambda: result.judges_both, result.settled.get(metric), result.tells[metric], result.counts.get(metric),
-        result.run_means.get(metric, ()), result.run_values.get(metric),
+        result.label_fingerprints, result._column_fingerprints.get(metric), result.clusters, result.weight,
+        result.is_binary[metric], result.judged.get(metric), lambda: result.judges_both, result.settled.get(metric),
+        result.tells[metric], result.counts.get(metric), result.run_means.get(metric, ()),
+        result.run_values.get(metric),
     )  # fmt: skip
 
 
@@ -395,11 +397,12 @@ def _same_queries(
                 f"queries use test='welch', 'mannwhitney' or 'permutation'. Got lengths {', '.join(map(str, sizes))}."
             )
         return _SameQueries(np.stack([one.values for one in read]), None, [])
-    everywhere = [slice(None)] * len(ids)
+    everywhere, sums = [slice(None)] * len(ids), [one.label_fingerprints for one in read]
+    columns = [[one.column_fingerprints for one in read]]
     if all(ids[0].dtype.kind == other.dtype.kind and np.array_equal(ids[0], other) for other in ids[1:]):
         if read[0].metric is None and len({*ids[0].tolist()}) < len(ids[0]):
             raise ValueError(f"{function_name} takes one value a query. Got a query twice in {echo(names[0])}.")
-        refuse_other_labels([one.label_fingerprints for one in read], everywhere, ids[0], names, function_name)
+        refuse_other_data(sums, columns, everywhere, ids[0], names, function_name)
         return _SameQueries(np.stack([one.values for one in read]), ids[0], everywhere)
     known, column = number_together(ids)
     table, present = np.full((len(read), len(known)), np.nan), np.zeros((len(read), len(known)), dtype=bool)
@@ -412,7 +415,7 @@ def _same_queries(
         i, j = np.argwhere(~present)[0]
         got = f"Got {(~present).sum()} missing, the first {echo(known[j : j + 1].tolist()[0])} in {echo(names[i])}."
         filled = _value_of_missing(table, bounded, missing, function_name, got)
-    refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)
+    refuse_other_data(sums, columns, column, known, names, function_name)
     table[~present] = filled
     return _SameQueries(table, known, column, int((~present).sum()))
 

@@ -1,13 +1,13 @@
 """Fingerprints of the labels of each query, and of its ranked list.
 
-Results on different labels are not compared, and two systems with the same lists are known as such. A fingerprint is a
-sum of hashes over the documents of a query, so their order in the input does not matter. For labels, documents with
-label 0 and without a label do not count, because their number depends on what a system retrieved.
+Results on different labels or columns are not compared, and two systems with the same lists are known as such. A
+fingerprint is a sum of hashes over the documents of a query, so their order in the input does not matter. For labels,
+documents with label 0 and without a label do not count, because their number depends on what a system retrieved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,18 @@ def fingerprints_of(queries: Queries) -> Fingerprints:
     if (unlisted := queries.unlisted) is not None:
         hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
+    return sums
+
+
+def fingerprints_of_columns(queries: Queries, names: Iterable[str]) -> Fingerprints:
+    """Sum of the hashes of the values that columns have for the documents of each query, with the labels of these."""
+    grouping, columns = queries.grouping, queries.columns or {}
+    labels = _hashes(grouping.take(queries.row_label), queries.summary.has_unjudged)
+    sums = np.zeros(grouping.n_queries, dtype=np.uint32)
+    for name in names:
+        hashes = _mixed(_hashes(grouping.take(columns[name]), False) + labels * np.uint32(0x9E3779B1))
+        total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
+        sums = _mixed(sums + total[grouping.indptr[1:]] - total[grouping.indptr[:-1]])
     return sums
 
 

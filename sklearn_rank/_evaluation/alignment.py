@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,9 @@ def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, A
         _refuse_other_metrics(first, expected, name, result, function_name)
     known, numbers = number_together([result.qid for result in results.values()])
     _refuse_other_queries(known, dict(zip(results, numbers, strict=True)), function_name)
+    columns = [[result._column_fingerprints.get(metric) for result in results.values()] for metric in expected.meaning]
     sums = [result.label_fingerprints for result in results.values()]
-    refuse_other_labels(sums, numbers, known, [*results], function_name)
+    refuse_other_data(sums, columns, numbers, known, [*results], function_name)
     aligned = {
         name: _in_order(result, np.argsort(number), expected)
         for (name, result), number in zip(results.items(), numbers, strict=True)
@@ -95,16 +96,19 @@ def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
-def refuse_other_labels(
+def refuse_other_data(
     sums: Sequence[NDArray[np.uint32] | None],
+    columns: Iterable[Sequence[NDArray[np.uint32] | None]],
     positions: Sequence[Any],
     ids: NDArray[Any],
     names: Sequence[str],
     function_name: str,
 ) -> None:
-    """Refuse systems judged by other known labels; `positions` are the positions of their queries in `ids`."""
-    rule = (
-        f"{function_name} takes systems that were judged by the same labels; to compare anyway, pass only values, "
-        "result.to_frame()[metric]."
-    )
-    agreed_by_query(sums, positions, ids, names, rule, "labels")
+    """Refuse systems judged by other known labels or, for a metric, by other columns that it reads."""
+    # `positions` are the positions of their queries in `ids`.
+    for what, given in [("labels", sums), *(("columns", of_metric) for of_metric in columns)]:
+        rule = (
+            f"{function_name} takes systems that were judged by the same {what}; to compare anyway, pass only values, "
+            "result.to_frame()[metric]."
+        )
+        agreed_by_query(given, positions, ids, names, rule, what)

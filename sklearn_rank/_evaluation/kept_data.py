@@ -11,7 +11,12 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of, fingerprints_of_rankings
+from sklearn_rank._engine.fingerprints import (
+    Fingerprints,
+    fingerprints_of,
+    fingerprints_of_columns,
+    fingerprints_of_rankings,
+)
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries
 from sklearn_rank._engine.ranking import tied_across
@@ -20,7 +25,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.names import columns_of, parse_metric
 from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.settled import metrics_to_add, said_by_others, settled_as_metric
@@ -145,6 +150,14 @@ class RankedData(ReadOnlyArrays):
         if isinstance(queries, LazyQueries) or self.scores_checksum != checksum(queries.score):
             return None
         return fingerprints_of_rankings(queries, self.documents)
+
+    def column_fingerprints(self, specs: Mapping[str, MetricSpec]) -> dict[str, Fingerprints]:
+        """Fingerprint of the columns that a metric reads, by metric that reads some."""
+        queries = self.queries
+        if isinstance(queries, LazyQueries) or not queries.columns:
+            return {}
+        read = {name: [*columns_of({name: spec})] for name, spec in specs.items()}
+        return {name: fingerprints_of_columns(queries, columns) for name, columns in read.items() if columns}
 
     def _labels_were_changed(self) -> bool:
         known = self.labels_checksum
@@ -283,6 +296,8 @@ class DataCounts(ReadOnlyArrays):
         What a table says of the data.
     cut_at : int or None
         Number of documents at which lists are cut.
+    known_columns : dict of str to ndarray of shape (n_queries,)
+        Fingerprint of the columns that a metric reads, by metric.
     run_means : dict of str to tuple of float
         Mean of each run by metric, where these are several runs of one system.
     run_values : dict of str to ndarray of shape (n_queries, n_runs)
@@ -297,6 +312,7 @@ class DataCounts(ReadOnlyArrays):
     known_settled: Settled | None = None
     known_remarks: tuple[str, ...] = ()
     cut_at: int | None = None
+    known_columns: Mapping[str, Fingerprints] = field(default_factory=dict)
     run_means: RunMeans = field(default_factory=dict)
     run_values: Mapping[str, Array] = field(default_factory=dict)
     ranked: ClassVar[None] = None
@@ -305,6 +321,10 @@ class DataCounts(ReadOnlyArrays):
     def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
         """What the data showed that the values do not, as far as that is known."""
         return self.known_remarks
+
+    def column_fingerprints(self, specs: Mapping[str, MetricSpec]) -> Mapping[str, Fingerprints]:
+        """Fingerprint of the columns that a metric reads, as far as it is known."""
+        return self.known_columns
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
         """Queries whose judgments alone fix the value of a metric, as far as that is known."""
@@ -336,10 +356,11 @@ KeptData = RankedData | DataCounts
 def counts_of_rows(result: Any, rows: Any, metrics: Collection[str]) -> DataCounts:
     """What is known of the data of an evaluation, for some of its queries."""
     documents, sums = result._kept_data.known_documents, result.label_fingerprints
-    judged, settled = ({n: of[n][rows] for n in metrics if n in of} for of in (result.judged, result.settled))
+    known = result.judged, result.settled, result._column_fingerprints
+    judged, settled, columns = ({n: of[n][rows] for n in metrics if n in of} for of in known)
     documents, sums = (None if x is None else x[rows] for x in (documents, sums))
     runs = runs_of_rows(result, rows, metrics)
-    return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled, **runs)
+    return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled, known_columns=columns, **runs)
 
 
 def runs_of_rows(result: Any, rows: Any, metrics: Iterable[str]) -> dict[str, Any]:

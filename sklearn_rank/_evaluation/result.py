@@ -217,6 +217,11 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         return self._kept_data.ranking_fingerprints
 
     @cached_property
+    def _column_fingerprints(self) -> dict[str, NDArray[np.uint32]]:
+        """Fingerprint of the columns that a metric reads, by metric, as far as it is known."""
+        return dict(self._kept_data.column_fingerprints(self._specs))
+
+    @cached_property
     def judged(self) -> dict[str, NDArray[np.float64]]:
         """Share of judged documents of each query, by metric, down to its cutoff; empty if unknown."""
         return dict(self._kept_data.judged(self._specs, self._metric_values))

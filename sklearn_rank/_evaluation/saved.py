@@ -47,6 +47,9 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
     if result.settled:
         words["settled"] = [*result.settled]
         arrays["settled"] = np.stack([*result.settled.values()])
+    if result._column_fingerprints:
+        words["columns"] = [*result._column_fingerprints]
+        arrays["columns"] = np.stack([*result._column_fingerprints.values()])
     if kept is not None:
         words["references"] = {kind: means_of(of_kind, result.weight) for kind, of_kind in kept._asdict().items()}
         for kind, of_kind in kept._asdict().items():
@@ -91,6 +94,8 @@ def with_saved_counts(result: Any, words: Mapping[str, Any], arrays: Arrays) -> 
         known |= {"known_judged": dict(zip(names, judged, strict=True)), "judges_both": words["judges_both"]}
     if "settled" in words:
         known["known_settled"] = dict(zip(words["settled"], arrays["settled"], strict=True))
+    if "columns" in words:
+        known["known_columns"] = dict(zip(words["columns"], arrays["columns"], strict=True))
     if "run_values" in arrays:
         names = [metric["name"] for metric in words["metrics"]]
         known["run_values"] = dict(zip(names, arrays["run_values"], strict=True))

@@ -127,6 +127,7 @@ def mean_result(results: Sequence[Any]) -> Any:
         any(one.judges_both for one in results),
         known_settled=_of_all(results, "settled", lambda settled: np.all(settled, axis=0)),
         known_remarks=tuple(remark for remark in first._remarks if all(remark in one._remarks for one in results)),
+        known_columns=first._column_fingerprints,
         cut_at=first._cut_at if len({one._cut_at for one in results}) == 1 else None,
     )
     return replace(result, _kept_data=known)

@@ -381,10 +381,11 @@ def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tup
         part(words, "judges_both", bool)
         if not part(words, "is_all_judged", bool):
             shapes["judged"] = (len(metrics), n_queries), "f"
-    if "settled" in words:
-        if not {*names(words, "settled")} <= {metric["name"] for metric in metrics}:
-            raise ValueError("settled must be of the metrics")
-        shapes["settled"] = (len(words["settled"]), n_queries), "b"
+    for key, kind in (("settled", "b"), ("columns", "u")):
+        if key in words:
+            if not {*names(words, key)} <= {metric["name"] for metric in metrics}:
+                raise ValueError(f"{key} must be of the metrics")
+            shapes[key] = (len(words[key]), n_queries), kind
     if words.get("cut_at") is not None:
         part(words, "cut_at", int)
     part({"remarks": []} | dict(words), "remarks", list)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.alignment import refuse_other_labels
+from sklearn_rank._evaluation.alignment import refuse_other_data
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
@@ -131,5 +131,6 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
             f"Got {len(one)} and {len(other)} queries; {len(one) + len(other) - len(known)} are in both."
         )
     sums = [first.label_fingerprints, second.label_fingerprints]
-    refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A plot of two systems")
+    columns = [[result._column_fingerprints.get(metric) for result in (first, second)]]
+    refuse_other_data(sums, columns, [one, other], known, ["the first", "the second"], "A plot of two systems")
     return first.qid, first.per_query[metric], second.per_query[metric][np.argsort(other)]

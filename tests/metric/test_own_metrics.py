@@ -30,7 +30,8 @@ from sklearn_rank import (
     prepare,
 )
 from sklearn_rank.metrics import ndcg_score
-from sklearn_rank.stats import no_worse
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, no_worse
 
 
 def make_metric():
@@ -347,6 +348,27 @@ def test_columns_reach_tables_and_accumulators():
         evaluate(indexed["label"], S, metrics=function, price=[3, 5, 9, 7])
     with pytest.raises(ValueError, match="price has a number for each row, so labels and scores must be rows"):
         evaluate(csr_array([Y]), csr_array([S]), metrics=function, price=frame["price"])
+
+
+def test_results_of_other_columns_are_not_compared(tmp_path):
+    """By a metric that reads the column, also of files, subsets and several runs; other metrics are compared."""
+    rng, function = np.random.default_rng(0), price_metric()
+    qid, y, price = np.repeat(np.arange(20), 5), rng.integers(0, 2, 100), rng.random(100)
+    given = {"qid": qid, "metrics": {"revenue": function, "ndcg@3": "ndcg@3"}}
+    old, new, dearer = (
+        evaluate(y, rng.random(100), price=of_system, **given) for of_system in (price, price.copy(), 2 * price)
+    )
+    old.save(tmp_path / "old.npz")
+    loaded, runs, some = Evaluation.load(tmp_path / "old.npz"), Evaluation.of_runs([old, new]), range(10)
+    for one, other in ((old, dearer), (loaded, dearer), (old.subset(some), dearer.subset(some)), (dearer, runs)):
+        with pytest.raises(ValueError, match="by the same columns.*Got other columns in"):
+            compare(one, other, metric="revenue")
+        with pytest.raises(ValueError, match="by the same columns.*Got other columns in"):
+            no_worse(new=one, old=other, margin={"revenue": 0.5}, largest_loss={"revenue": 10})
+        assert compare(one, other, metric="ndcg@3").n_units == len(one.qid)
+        with pytest.raises(ValueError, match="by the same columns"):
+            compare_systems({"a": one, "b": other})
+    assert compare_systems({"old": old, "new": new}).results.keys() == {"old", "new"}
 
 
 def test_scorers_carry_columns(ranking):
