@@ -279,7 +279,7 @@ WRONG = [
     ({"groups": [1, 2]}, ValueError, "one for each of 7 items. Got 2"),
     ({"judgments": {"u": ["a"]}}, ValueError, "Got groups=None"),
     ({"exclude": {"other": ["a"]}}, ValueError, "exclude must have a query"),
-    ({"exclude": {"u": [" a"]}}, ValueError, "spelled alike in the run and in exclude.* 'a' and ' a'"),
+    ({"exclude": {"u": [" a"]}}, ValueError, "An id must have one spelling.* ' a' and 'a'"),
     ({"run": {"u": {"a": np.nan}}}, ValueError, "finite"),
     ({"groups": [1, 2, np.nan, 4, 5, None, 7]}, ValueError, "no missing value. Got one for 2 of 7 items.* 'c'"),
     ({"groups": dict.fromkeys(ITEMS, pd.NA)}, ValueError, "no missing value. Got one for 7 of 7 items"),
