@@ -369,6 +369,9 @@ def test_results_of_other_columns_are_not_compared(tmp_path):
         with pytest.raises(ValueError, match="by the same columns"):
             compare_systems({"a": one, "b": other})
     assert compare_systems({"old": old, "new": new}).results.keys() == {"old", "new"}
+    mixed = rng.permutation(100)
+    other = evaluate(y[mixed], rng.random(100), price=price[mixed], **given | {"qid": qid[mixed]})
+    assert compare(old, other, metric="revenue").n_units == 20, "rows in another order have the same columns"
 
 
 def test_scorers_carry_columns(ranking):

@@ -148,8 +148,11 @@ def test_intervals_allow_for_unseen_values(units):
     for method in ("auto", "t"):
         equal = confidence_interval([0.25] * 8, method=method, **units)
         assert np.isnan(equal).all()
-    # At a low level the interval still reaches the mean.
-    assert confidence_interval(x, bounds=(0, 1), confidence_level=0.5, **units)[1] >= np.average(x, weights=s)
+    # At a low level the interval still reaches the mean, on both sides.
+    low, high = confidence_interval(x, bounds=(0, 1), confidence_level=0.5, **units)
+    assert high >= np.average(x, weights=s)
+    mirrored = confidence_interval(1 - x, bounds=(0, 1), confidence_level=0.5, **units)
+    assert_allclose(mirrored, (1 - high, 1 - low), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
