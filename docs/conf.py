@@ -1,13 +1,9 @@
 """The documentation site: ``.ci/docs`` builds it."""
 
-import os
 import sys
 import tomllib
 from pathlib import Path
 
-os.environ.setdefault(
-    "OMP_NUM_THREADS", "1"
-)  # for the models of the gallery, beside other processes of the build
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_sphinx"), str(HERE.parent)]
 
@@ -29,19 +25,13 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
-    "sphinx_gallery.gen_gallery",
     "index_terms",
+    "notebooks",
     "public_names",
     "sections",
     "used_in",
 ]
-exclude_patterns = [
-    "_build",
-    "_sphinx",
-    "_templates",
-    "gallery/*.md",
-    "sg_execution_times.rst",
-]
+exclude_patterns = ["_build", "_sphinx", "_templates"]
 templates_path = ["_templates"]
 default_role = "public"
 nitpicky = True
@@ -67,17 +57,6 @@ numpydoc_validation_checks = {  # all but these, which ask for other sections an
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
-
-sphinx_gallery_conf = {
-    "examples_dirs": "gallery",
-    "gallery_dirs": "auto_gallery",
-    "backreferences_dir": "auto_gallery/of",
-    "doc_module": ("sklearn_rank",),
-    "within_subsection_order": "FileNameSortKey",
-    "show_memory": False,
-    "abort_on_example_error": True,
-    "download_all_examples": False,
-}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn_rank"

@@ -1,4 +1,4 @@
-"""An entry of the reference ends with the pages, and the programs of the gallery, that use it most."""
+"""An entry of the reference ends with the pages that use it most."""
 
 import re
 from collections import Counter
@@ -27,12 +27,10 @@ FAMILIES = {
 
 
 def pages():
-    """Name and text of each page that explains, and of each program of the gallery."""
+    """Name and text of each page that explains."""
     for folder in FOLDERS:
         for page in sorted((DOCS / folder).glob("*.md")):
             yield f"{folder}{page.stem}", page.read_text()
-    for program in sorted((DOCS / "gallery").glob("plot_*.py")):
-        yield f"auto_gallery/{program.stem}", f"```python\n{program.read_text()}```"
 
 
 def names_in(text):

@@ -56,7 +56,7 @@ def put(code, paragraph, repository):
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory):
     """A copy of the repository with the compiled modules and all examples applied."""
-    folder, ignored = tmp_path_factory.mktemp("repository"), shutil.ignore_patterns("*.c", "_build", "auto_gallery")
+    folder, ignored = tmp_path_factory.mktemp("repository"), shutil.ignore_patterns("*.c", "_build", "notebooks")
     shutil.copytree(PACKAGE, folder / "sklearn_rank", ignore=ignored)
     for name in ("tests", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)

@@ -327,3 +327,13 @@ def test_pages_lead_on(page):
     assert any("](" in line for line in [line for line in text.splitlines() if line][-6:])
     assert not re.search(r"^##+ .*\n\n<code>", text, re.MULTILINE)
     assert "\n\n\n" not in text
+
+
+def test_notebooks_have_the_code_of_their_pages():
+    make_notebooks = run_path(str(ROOT / "docs" / "make_notebooks.py"))
+    for page in make_notebooks["PAGES"]:
+        text, made = (ROOT / "docs" / f"{page}.md").read_text(), make_notebooks["notebook"](page)
+        code = ["".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == "code"]
+        assert code == [source.strip() for kind, source in FENCED.findall(text) if kind == "python"]
+        links = re.findall(r"\]\((\.\./.+?)[)#]", "".join(line for cell in made["cells"] for line in cell["source"]))
+        assert [link for link in links if not (ROOT / "docs" / "notebooks" / link).resolve().exists()] == []
