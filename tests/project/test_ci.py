@@ -99,6 +99,19 @@ def test_no_release_without_changelog_and_addresses(sections, address, said, tmp
     assert done.returncode == bool(said)
 
 
+def test_one_command_turns_a_clone_into_a_package(tmp_path):
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("_build"))
+    shutil.copy(ROOT / "README.md", tmp_path)
+    page = (ROOT / "docs/development/release.md").read_text()
+    command = re.search(r"^sed .*$", page, re.MULTILINE)[0]
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    for name in ("README.md", "docs/index.md", "docs/start/README.md", "docs/start/install.md"):
+        text = (tmp_path / name).read_text()
+        assert "first release" not in text
+        assert re.findall(r'pip install "([^"]*)\[', text)[0] == "sklearn-rank"
+        assert all("docs/examples" in line for line in text.splitlines() if 'install ".' in line)
+
+
 @pytest.mark.slow
 def test_pytest_works_without_xdist():
     done = run(sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "--co", "tests/project/test_data.py")
