@@ -123,9 +123,9 @@ def calls_have_their_numbers(page, names):
     for value, theirs, ours in rows:
         found = float(eval(ours, names))
         assert f"{found:.{len(value.partition('.')[2])}f}" == value, ours
-        assert page.stem in ("beir_mteb", "ragas_deepeval", "torchmetrics") or eval(theirs, names) == pytest.approx(
-            found, abs=1e-9
-        ), theirs
+        assert page.stem in ("beir_mteb", "lenskit", "ragas_deepeval", "torchmetrics") or eval(
+            theirs, names
+        ) == pytest.approx(found, abs=1e-9), theirs
 
 
 def is_shown(shown, printed, tolerance=0.001):
