@@ -56,7 +56,7 @@ _MODULE_OF = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a class when it is first used: most of these load `scipy.stats` or scikit-learn's estimators."""
+    """Import a class when it is first used: many of these load `scipy.special`."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"sklearn_rank.{_MODULE_OF[name]}"), name)

@@ -28,6 +28,7 @@ from sklearn_rank._data.doors import COMMAND
 from sklearn_rank._data.judged import judged_note
 from sklearn_rank._data.look import Finding, collected_findings, report
 from sklearn_rank._data.nothing import NOTHING_COMPARED
+from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
@@ -248,9 +249,6 @@ def explain(options: argparse.Namespace) -> None:
     metrics = requested_metrics(options)
     if len(metrics) != 1:
         raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
-    # This import loads scipy.stats.
-    from sklearn_rank._evaluation.alignment import align_results
-
     aligned = align_results(old_and_new(options, metrics, "explain"), "explain")
     old, new = aligned
     source = source_of(aligned, (old, new), metrics[0])

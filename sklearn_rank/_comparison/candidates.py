@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from sklearn_rank._comparison.align import Aligned, align
+from sklearn_rank._comparison.compare import sample_of_pair
+from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._estimates.samples import Paired, Unpaired, is_skewed
-
-if TYPE_CHECKING:
-    from sklearn_rank._comparison.paired_test import PairedTest
+from sklearn_rank._estimates.significance import ComparisonOptions, run_test
 
 SHOWN_BELOW = 0.05
 """Level: a corrected p-value below it shows a difference."""
@@ -57,10 +58,6 @@ class BestSystems(NamedTuple):
 
 def candidates_of(results: Mapping[str, Any], tests: PairedTest, alpha: float = SHOWN_BELOW) -> BestSystems:
     """Systems that may be the best by a table of tests; pairs that it does not have are tested in the same way."""
-    from sklearn_rank._comparison.align import Aligned, align  # loads scipy.stats
-    from sklearn_rank._comparison.compare import sample_of_pair
-    from sklearn_rank._estimates.significance import ComparisonOptions, run_test
-
     sign, kept = 1 if tests.greater_is_better else -1, list[Aligned]()
     rows = {frozenset((row.a, row.b)): row for row in tests._pair_rows}
     options = ComparisonOptions(tests.test, random_state=0)

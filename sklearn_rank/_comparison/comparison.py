@@ -6,12 +6,15 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._comparison.candidates import BestSystems, candidates_of
+from sklearn_rank._comparison.compare_all import check_plan, compare_all
+from sklearn_rank._comparison.folds import compare_folds
+from sklearn_rank._comparison.paired_test import PairedTest, constant_note, means_without_settled, note_without_settled
 from sklearn_rank._comparison.paper_table import (
     CORRECTION_NAMES,
     TEST_NAMES,
@@ -62,9 +65,6 @@ from sklearn_rank._utils.table import (
     with_interval,
 )
 from sklearn_rank._utils.typing import Array
-
-if TYPE_CHECKING:
-    from sklearn_rank._comparison.paired_test import PairedTest
 
 
 class CrossValidation(ByName[Any]):
@@ -217,8 +217,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _tests(self, metric: str, baseline: str | None) -> PairedTest:
         """Test each model against a baseline, or all pairs."""
-        from sklearn_rank._comparison.compare_all import compare_all  # loads scipy.stats
-
         # Misuse was reported when the models were compared.
         with collected_findings():
             return compare_all(
@@ -280,8 +278,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _note(self, rows: Sequence[Mapping[str, Any]], of_intervals: str) -> str:
         """Note under the summary, which begins with the note of the intervals."""
-        from sklearn_rank._comparison.paired_test import constant_note  # loads scipy.stats
-
         settled = [
             f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
         ]
@@ -308,8 +304,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _fold_pvalue(self, model: str, other: str, metric: str) -> float | None:
         """P-value of the corrected test over folds; None with fewer than two folds."""
-        from sklearn_rank._comparison.folds import compare_folds  # loads scipy.stats
-
         if len(self.n_queries) < 2:
             return None
         n_train, n_test = np.mean(self.n_queries, axis=0)
@@ -728,8 +722,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _notes_on_evidence(self) -> list[str]:
         """Notes on metrics without information, and on means without queries that the judgments determine."""
-        from sklearn_rank._comparison.paired_test import means_without_settled, note_without_settled
-
         first, several = next(iter(self.results.values())), len(self.results) > 1
         others = [name for name in self.results if name != self.baseline]
         pair = (others[0], self.baseline) if len(others) == 1 and self.baseline in self.results else None
@@ -791,8 +783,6 @@ def _check_saved(
     words: Mapping[str, Any], arrays: Arrays
 ) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
     """Check the header of a saved comparison; return models, metrics, queries of the folds, and failures."""
-    from sklearn_rank._comparison.compare_all import check_plan  # loads scipy.stats
-
     models, metrics, results = names(words, "models"), names(words, "metrics"), part(words, "results", dict)
     failures = {model: dict(map(tuple, errors)) for model, errors in part(words, "failures", dict).items()}
     n_queries = [(int(n_train), int(n_test)) for n_train, n_test in part(words, "n_queries", list)]

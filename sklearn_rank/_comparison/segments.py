@@ -6,23 +6,32 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sklearn_rank._comparison.align import Aligned, align
+from sklearn_rank._comparison.compare import check_options, common_to_rows, corrected_rows, paired_test, row_of
+from sklearn_rank._comparison.paired_test import PAIR_COLUMNS, PairedTest, PairRow, SegmentTests
+from sklearn_rank._estimates.corrections import adjusted
+from sklearn_rank._estimates.proportions import are_rates
 from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import Paired, Unpaired, counted, exact_mean, scaled, some
+from sklearn_rank._estimates.segments import (
+    WON_AND_LOST,
+    equal_means,
+    macro_difference,
+    macro_mean,
+    macro_pvalue,
+    macro_share,
+)
+from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import P_CORRECTED, P, PartlyPrinted
 from sklearn_rank._utils.typing import Index
-
-if TYPE_CHECKING:
-    from sklearn_rank._comparison.align import Aligned
-    from sklearn_rank._comparison.paired_test import PairedTest, PairRow
-    from sklearn_rank._estimates.significance import ComparisonOptions
 
 MACRO_DIFFERENCE_COLUMNS = (
     "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", P, P_CORRECTED,
@@ -44,13 +53,6 @@ def compare_segments(
     confidence_level: float,
 ) -> PairedTest:
     """Compare systems with the baseline in each segment; all results have the same queries in the same order."""
-    from sklearn_rank._comparison.align import align  # loads scipy.stats
-    from sklearn_rank._comparison.compare import check_options, common_to_rows, corrected_rows, paired_test
-    from sklearn_rank._comparison.paired_test import PAIR_COLUMNS, PairedTest, SegmentTests
-    from sklearn_rank._estimates.corrections import adjusted
-    from sklearn_rank._estimates.segments import equal_means
-    from sklearn_rank._estimates.significance import ComparisonOptions
-
     options = ComparisonOptions(test, confidence_level=confidence_level, random_state=0)
     check_options("segments", options)
     pairs = [(name, baseline) for name in results if name != baseline]
@@ -102,9 +104,6 @@ def _row(
     pair: tuple[str, str], segment: tuple[Any, ...], sample: Paired, options: ComparisonOptions, aligned: Aligned
 ) -> tuple[PairRow, Paired | Unpaired | None]:
     """Row of a pair in a segment, and the sample if it is tested, which needs two queries or clusters."""
-    from sklearn_rank._comparison.compare import row_of
-    from sklearn_rank._comparison.paired_test import PairRow
-
     if sample.n == 0:
         return PairRow(*pair, segment, 0), None
     if sample.n < 2 or (sample.cluster is not None and len(distinct_values(sample.cluster)) < 2):
@@ -118,8 +117,6 @@ def _macro(
     baseline: str, aligned: Aligned,
 ) -> PartlyPrinted:  # fmt: skip
     """Table of the means over segments."""
-    from sklearn_rank._estimates.corrections import adjusted
-
     rows = [(pair[0], *_macro_row(pair, one, segment, options, aligned)) for pair, one in of_pairs.items()]
     corrected = adjusted([math.nan if row[-1] is None else row[-1] for row in rows], correction)
     note = f"Means over {rows[0][1]} segments, {rows[0][2]} queries; differences from {baseline}."
@@ -137,9 +134,6 @@ def _macro_row(
     systems: tuple[str, str], pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned
 ) -> Iterable[Any]:
     """Values of a row of means over segments, up to the p-value."""
-    from sklearn_rank._estimates.proportions import are_rates
-    from sklearn_rank._estimates.segments import WON_AND_LOST, macro_difference, macro_mean, macro_pvalue, macro_share
-
     pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
     between = aligned.between(systems, weight=macro_share(segment, pair.weight))
     n_segments, n, difference, *rest = macro_difference(pair, segment, pseudo, most, options.confidence_level, between)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from sklearn_rank._comparison.compare_all import check_plan
 from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_judged, look_at_results
@@ -29,6 +28,7 @@ from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, ch
 from sklearn_rank._tables.columns import column_names, exploded, metric_columns, read_column, table_columns, table_with
 from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
+from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
 from sklearn_rank._utils.hints import FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
@@ -356,7 +356,7 @@ def _of_arrays(
         keywords = {name: value for name, value in keywords.items() if name != "exclude"}
     specs, columns = parse_with_columns(metrics, keywords)
     results = evaluate_systems(y_true, y_score, specs=specs, columns=columns, **about_rows)
-    if any(map(issparse, y_score.values())):
+    if any(map(is_sparse, y_score.values())):
         return results, {}
     return results, {name: column(as_floats(scores, name)) for name, scores in y_score.items()}
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from sklearn_rank._estimates.arguments import check_arguments, numbers
 from sklearn_rank._utils.arguments import named_arguments
@@ -49,7 +48,9 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     if correction == "bonferroni":
         return np.minimum(p * len(p), 1.0)
     if correction == "bh" and len(p):
-        return np.asarray(stats.false_discovery_control(p))
+        from scipy.stats import false_discovery_control
+
+        return np.asarray(false_discovery_control(p))
     if correction == "holm":
         order = np.argsort(p)
         corrected = np.empty_like(p)

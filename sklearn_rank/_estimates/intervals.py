@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from sklearn_rank._estimates.arguments import numbers
 from sklearn_rank._estimates.proportions import (
@@ -180,8 +180,10 @@ def difference_interval(
 
 def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: RandomState) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
+    from scipy.stats import bootstrap
+
     # SciPy warns about the spread of a single resample, so it draws two or more.
-    result = stats.bootstrap(
+    result = bootstrap(
         sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
         n_resamples=max(n_resamples, 2), batch=batch_size(sample.n), method="percentile",
         random_state=np.random.default_rng() if random_state is None else random_state,
@@ -196,10 +198,10 @@ def bca_interval(sample: Sample, means: Array, confidence_level: float, alternat
     center, u = sample.center, sample.deviations
     below = (np.count_nonzero(means < center) + np.count_nonzero(means <= center)) / (2 * len(means))
     # Clipped, so that the bias is finite where all resamples are on one side.
-    bias = stats.norm.ppf(np.clip(below, 1 / (4 * len(means)), 1 - 1 / (4 * len(means))))
+    bias = special.ndtri(np.clip(below, 1 / (4 * len(means)), 1 - 1 / (4 * len(means))))
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
-    z = stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level)
-    low, high = (stats.norm.cdf(bias + q / (1 - acceleration * q)) for q in (bias - z, bias + z))
+    z = normal_quantile(confidence_level, alternative)
+    low, high = (special.ndtr(bias + q / (1 - acceleration * q)) for q in (bias - z, bias + z))
     return _quantiles(means, low, high, alternative)
 
 

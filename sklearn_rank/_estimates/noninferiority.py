@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
-from sklearn_rank._estimates.power import MOST_QUERIES, smallest
+from sklearn_rank._estimates.power import MOST_QUERIES, root, smallest
 from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import RatioOfSums, Sample, ratio
 
@@ -159,11 +159,7 @@ class WithLosses:
             return most
         if tail(LEAST_PVALUE) <= LEAST_PVALUE:
             return LEAST_PVALUE
-        return math.exp(
-            optimize.brentq(
-                lambda log: tail(math.exp(log)) - math.exp(log), math.log(LEAST_PVALUE), 0.0, xtol=1e-12, rtol=1e-14
-            )
-        )
+        return math.exp(root(lambda log: tail(math.exp(log)) - math.exp(log), math.log(LEAST_PVALUE), 0.0, 1e-12))
 
     def low(self) -> float:
         """Lower bound of the mean gain, of level 1 - alpha: a margin above its negative has p-value < alpha."""
@@ -218,7 +214,7 @@ class Aim:
             return lost.t(self.margin) - (t_quantile(self.alpha, lost.df) if self.between.variance else critical)
 
         critical = t_quantile(self.alpha, sums.n)
-        needed = optimize.brentq(beyond, -self.margin, highest, xtol=1e-9 * self.largest_loss)
+        needed = root(beyond, -self.margin, highest, 1e-9 * self.largest_loss)
         return float(special.ndtr((sums.mean - needed) / sd))
 
     def _of(self, n: int) -> UnitSums:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import overload
 
-from scipy import optimize, stats
+from scipy import special
 
 from sklearn_rank._estimates.arguments import check_arguments
 from sklearn_rank._estimates.samples import ratio
@@ -119,6 +119,21 @@ def smallest(enough: Callable[[int], bool], most: float = math.inf) -> float:
     return high
 
 
+def root(f: Callable[[float], float], low: float, high: float, within: float) -> float:
+    """Root of a function between two ends at which its signs differ: regula falsi, in turns with bisection."""
+    # scipy.optimize.brentq takes a quarter of a second to load.
+    y_low, y_high, halves = f(low), f(high), False
+    while high - low > within and y_low and y_high:
+        x = (low + high) / 2 if halves else low + (high - low) * y_low / (y_low - y_high)
+        x = max(low + within / 2, min(high - within / 2, x))
+        y, halves = f(x), not halves
+        if (y > 0) == (y_low > 0):
+            low, y_low = x, y
+        else:
+            high, y_high = x, y
+    return high if abs(y_high) < abs(y_low) else low
+
+
 def detectable(standard_error: float, df: float, power: float, alpha: float, alternative: str) -> float:
     """Smallest difference that is found with the given power, for its standard error."""
     side = "two-sided" if alternative == "two-sided" else "greater"
@@ -128,23 +143,25 @@ def detectable(standard_error: float, df: float, power: float, alpha: float, alt
     high = 1.0
     while _power(high, df, alpha, side) < power:
         high *= 2
-    root = optimize.brentq(lambda delta: _power(delta, df, alpha, side) - power, 0.0, high, xtol=1e-14, rtol=1e-14)
-    return float(root * standard_error)
+    found = root(lambda delta: _power(delta, df, alpha, side) - power, 0.0, high, 1e-14 * high)
+    return float(found * standard_error)
 
 
 def _power(delta: float, df: float, alpha: float, alternative: str) -> float:
     if math.isinf(delta):
         return float(alternative != ("less" if delta > 0 else "greater"))
     if alternative == "two-sided":
-        critical = stats.t.isf(alpha / 2, df)
+        critical = -special.stdtrit(df, alpha / 2)
         return float(_above(critical, df, delta) + _above(critical, df, -delta))
-    return float(_above(stats.t.isf(alpha, df), df, delta if alternative == "greater" else -delta))
+    return float(_above(-special.stdtrit(df, alpha), df, delta if alternative == "greater" else -delta))
 
 
 def _above(critical: float, df: float, delta: float) -> float:
     """Probability that the t statistic is above its critical value."""
+    from scipy.stats import nct
+
     # SciPy returns nan, with a warning, close to 0 and 1.
     with own_filters():
         warnings.simplefilter("ignore", RuntimeWarning)
-        probability = float(stats.nct.sf(critical, df, delta))
+        probability = float(nct.sf(critical, df, delta))
     return float(delta > critical) if math.isnan(probability) else probability

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from sklearn_rank._estimates.samples import Paired, Unpaired
 from sklearn_rank._utils.typing import Array
@@ -20,7 +20,7 @@ def are_successes(values: Array) -> bool:
 
 def normal_quantile(confidence_level: float, alternative: str = "two-sided") -> float:
     """Quantile of the normal distribution that an interval of this level reaches to."""
-    return float(stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level))
+    return float(special.ndtri((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level))
 
 
 def wilson(values: Array, z: float) -> Interval:

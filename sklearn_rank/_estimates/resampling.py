@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from sklearn_rank._estimates.samples import EQUAL_WITHIN
 from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
@@ -23,6 +22,8 @@ def generator(random_state: RandomState) -> np.random.Generator:
     """NumPy generator for a `random_state` of scikit-learn."""
     if isinstance(random_state, np.random.Generator):
         return random_state
+    from sklearn.utils import check_random_state
+
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, MeanEstimate, interval_of, t_interval
 from sklearn_rank._estimates.runs import Between
@@ -230,7 +230,7 @@ def _welch(mean: Array, errors: Array, df: Array) -> Heterogeneity:
     between = (weight * (mean - share @ mean) ** 2).sum() / errors.min() ** 2 / (k - 1)
     lost = ((1 - share) ** 2 / df).sum() / (k**2 - 1)
     f, df_within = between / (1 + 2 * (k - 2) * lost), 1 / (3 * lost)
-    return Heterogeneity(float(f), (k - 1, float(df_within)), float(stats.f.sf(f, k - 1, df_within)), WELCH, k)
+    return Heterogeneity(float(f), (k - 1, float(df_within)), float(special.fdtrc(k - 1, df_within, f)), WELCH, k)
 
 
 def _covariance(x: Array, mean: Array, parts: list[Index], cluster: Index, weight: Array | None) -> tuple[Array, int]:
@@ -253,4 +253,4 @@ def _wald(mean: Array, covariance: tuple[Array, int]) -> Heterogeneity:
         return Heterogeneity(test=WALD, n_segments=len(mean))
     difference = contrast @ mean
     f = float((n - q) / ((n - 1) * q) * difference @ np.linalg.solve(V, difference))
-    return Heterogeneity(f, (q, n - q), float(stats.f.sf(f, q, n - q)), WALD, len(mean))
+    return Heterogeneity(f, (q, n - q), float(special.fdtrc(q, n - q, f)), WALD, len(mean))

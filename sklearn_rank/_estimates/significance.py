@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from sklearn_rank._estimates import resampling as _resampling
 from sklearn_rank._estimates.intervals import Interval, bca_interval, bootstrap_distribution
@@ -86,6 +86,8 @@ def t_pvalue(t: float, df: float, alternative: str) -> float:
 
 def wilcoxon(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Wilcoxon's signed-rank test without the queries that do not differ."""
+    from scipy import stats
+
     result = stats.wilcoxon(sample.values, alternative=options.alternative)
     return Outcome(float(result.statistic), float(result.pvalue))
 
@@ -98,7 +100,15 @@ def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 def _binomial_pvalue(d: Array, alternative: str) -> float:
     """P-value of the number of positive values if both signs are equally likely; `d` has no zeros."""
-    return float(stats.binomtest(int((d > 0).sum()), len(d), alternative=alternative).pvalue)
+    n, won = len(d), int((d > 0).sum())
+    if alternative == "two-sided":
+        return min(1.0, 2 * _tail_of_half(max(won, n - won), n))
+    return _tail_of_half(won if alternative == "greater" else n - won, n)
+
+
+def _tail_of_half(k: int, n: int) -> float:
+    """Probability of k or more successes in n with probability one half."""
+    return float(special.betainc(k, n - k + 1, 0.5)) if k else 1.0
 
 
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
@@ -132,6 +142,8 @@ def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 def mannwhitney(sample: Unpaired, options: ComparisonOptions) -> Outcome:
     """Mann-Whitney U test."""
+    from scipy import stats
+
     result = stats.mannwhitneyu(sample.a, sample.b, alternative=options.alternative)
     return Outcome(float(result.statistic), float(result.pvalue))
 
@@ -151,6 +163,8 @@ def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
 
 def rank_biserial(sample: Paired) -> float:
     """Matched-pairs rank-biserial correlation: share of the rank sum for a minus the share for b."""
+    from scipy import stats
+
     d = sample.values[sample.values != 0]
     ranks = stats.rankdata(np.abs(d))
     return ratio(float((np.sign(d) * ranks).sum()), float(ranks.sum()))
@@ -164,6 +178,8 @@ def won_less_lost(sample: Paired) -> float:
 
 def cliff(sample: Unpaired) -> float:
     """Rank-biserial correlation (Cliff's delta): share of pairs with a above b minus the share with a below b."""
+    from scipy import stats
+
     u = stats.mannwhitneyu(sample.a, sample.b, method="asymptotic").statistic
     return float(2 * u / (len(sample.a) * len(sample.b)) - 1)
 

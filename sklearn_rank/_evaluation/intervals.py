@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def note_of_intervals(notes: Iterable[tuple[str, str]]) -> str:
     """Sentences under the intervals of metrics, given the name of each metric with the note of an interval."""
-    from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, skew_note, unseen_note  # loads scipy.stats
+    from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, skew_note, unseen_note  # loads scipy.special
 
     named: dict[str, dict[str, None]] = {SKEWED: {}, NOT_SEEN: {}, "": {}}
     for metric, note in notes:

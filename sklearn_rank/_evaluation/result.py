@@ -367,7 +367,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         >>> round(low, 4), round(high, 4)
         (0.0615, 0.7923)
         """
-        from sklearn_rank._estimates.intervals import interval_by_method  # loads scipy.stats
+        from sklearn_rank._estimates.intervals import interval_by_method  # loads scipy.special
 
         options: dict[str, Any] = {
             "method": method, "confidence_level": confidence_level, "n_resamples": n_resamples,
@@ -752,7 +752,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         self, metric: str, segment: NDArray[np.int64], confidence_level: float
     ) -> tuple[Heterogeneity, tuple[Any, ...], str]:
         """Test whether the means of a metric differ between segments; also the mean over segments, and its note."""
-        from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share  # loads scipy.stats
+        from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share  # loads scipy.special
 
         values, cluster, weight = self.per_query[metric], cluster_of(self), self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")

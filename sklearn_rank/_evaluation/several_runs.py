@@ -95,7 +95,7 @@ class OfRuns:
                     "of_runs takes single runs, because a mean of means would not weigh all runs equally: pass the "
                     f"runs themselves in one list. Got a mean of {len(means)} runs as run {number} of {len(runs)}."
                 )
-        from sklearn_rank._evaluation.alignment import align_results  # loads scipy.stats
+        from sklearn_rank._evaluation.alignment import align_results  # loads scipy.special
 
         named: dict[str, Any] = {f"run {i + 1}": run for i, run in enumerate(runs)}
         aligned = [*align_results(named, "of_runs").values()]

@@ -296,7 +296,7 @@ class RankingEvaluator:
             not use `time`.
         """
         from sklearn_rank._comparison.compare_all import check_plan
-        from sklearn_rank._estimates.clusters import check_clusters  # loads scipy.stats
+        from sklearn_rank._estimates.clusters import check_clusters
         from sklearn_rank._estimates.runs import refuse_runs
 
         if not isinstance(estimators, Mapping) or not estimators:

@@ -373,19 +373,49 @@ def test_import_is_light(imported_alone):
     imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
 
 
-@pytest.mark.slow
-def test_runs_are_evaluated_without_scikit_learn_and_pandas(tmp_path):
-    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
-    (tmp_path / "run").write_text("q1 Q0 b 1 0.9 x\nq1 Q0 a 2 0.8 x\nq2 Q0 b 1 0.7 x\n")
-    code = """
-import sys
+FILES = """
 from sklearn_rank import evaluate_run, io
-from sklearn_rank._cli import main
-print(evaluate_run({"q": {"a": 1}}, {"q": ["b", "a"]}), evaluate_run(io.read_qrels("qrels"), io.read_run("run")))
-assert main(["evaluate", "qrels", "run"]) == 0
-assert not {"sklearn", "pandas", "scipy.sparse", "scipy.stats", "joblib"} & {*sys.modules}, {*sys.modules}
+qrels, run, old = io.read_qrels("qrels"), io.read_run("run"), io.read_run("old")
 """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, capture_output=True, timeout=120)
+ROWS = """
+import numpy as np
+from sklearn_rank import compare_systems, evaluate, stats
+qid = np.repeat(np.arange(20), 5)
+y, old = np.random.default_rng(0).random((2, 100)) > 0.6
+new = old + 0.5 * y
+"""
+PAIR = 'pair = {"old": evaluate(y, old, qid=qid), "new": evaluate(y, new, qid=qid)}'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    [
+        FILES + 'print(evaluate_run({"q": {"a": 1}}, {"q": ["b", "a"]}), evaluate_run(qrels, run))',
+        ROWS + "print(evaluate(y, new, qid=qid))",
+        ROWS + 'print(compare_systems(y, {"old": old, "new": new, "newer": new + y}, baseline="old", qid=qid))',
+        ROWS + PAIR + "; print(stats.no_worse(**pair), stats.no_worse(**pair, margin=0.1))",
+        ["evaluate", "qrels", "run"],
+        ["compare", "qrels", "run", "old"],
+        ["gate", "qrels", "run", "--baseline", "old", "--margin", "0.1"],
+        ["report", "qrels", "run", "old", "-o", "page.html"],
+    ],
+)
+def test_scikit_learn_and_pandas_are_not_loaded(code, tmp_path):
+    """Reading, evaluation, comparison, the gate and reports, in a fresh process."""
+    run, old = ([f"q{i} Q0 d{j} 1 {(i * j * n) % 7} x" for i in range(9) for j in range(5)] for n in (3, 4))
+    (tmp_path / "qrels").write_text("".join(f"q{i} 0 d{j} {(i + j) % 2}\n" for i in range(9) for j in range(5)))
+    (tmp_path / "run").write_text("\n".join(run))
+    (tmp_path / "old").write_text("\n".join(old))
+    if isinstance(code, list):
+        code = f"from sklearn_rank._cli import main\nassert main({code}) in (0, 4)"
+    code += """
+import sys
+loaded = {"sklearn", "pandas", "scipy.sparse", "scipy.stats", "scipy.optimize", "joblib"} & {*sys.modules}
+assert not loaded, loaded
+"""
+    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0, found.stderr
 
 
 def test_each_class_of_results_has_one_public_name():
