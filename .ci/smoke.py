@@ -27,6 +27,8 @@ kernels = Path(sklearn_rank.__file__).parent / "_engine" / "kernels"
 assert {path.stem for path in kernels.glob("*.pyi")} == {
     *"agreement checks common grades grouping order plan sorting trec".split()
 }  # fmt: skip
+assert (kernels.parents[1] / "__init__.pyi").exists()
+assert (kernels.parents[1] / "metrics" / "__init__.pyi").exists()
 assert not [*kernels.glob("*.pyx"), *kernels.glob("*.px[id]")]
 
 X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_state=0)

@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from sklearn_rank import metrics
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes
@@ -31,35 +31,6 @@ from sklearn_rank.metrics import (
     query_auc_score,
     recall_at_k_score,
 )
-
-if TYPE_CHECKING:
-    from sklearn_rank import datasets
-    from sklearn_rank._entry_points.runs import evaluate_run
-    from sklearn_rank._entry_points.systems import compare_systems
-    from sklearn_rank._evaluation.evaluate import evaluate
-    from sklearn_rank._evaluation.prepare import prepare
-    from sklearn_rank._metric.metric_check import check_metric
-    from sklearn_rank._tables.accumulator import RankingAccumulator
-    from sklearn_rank._tables.evaluate import evaluate_table
-    from sklearn_rank.inspection import query_permutation_importance
-    from sklearn_rank.model_selection import (
-        GlobalTimeSplit,
-        InteractionRecommender,
-        LeaveLastOut,
-        LeaveOneQueryOut,
-        QueryKFold,
-        QueryRanker,
-        QueryShuffleSplit,
-        QueryTimeSeriesSplit,
-        RankingEvaluator,
-        RepeatedQueryKFold,
-        get_scorer,
-        get_scorer_names,
-        make_ranking_scorer,
-        make_recommender_scorer,
-        query_learning_curve,
-        query_train_test_split,
-    )
 
 __all__ = [
     "GlobalTimeSplit",

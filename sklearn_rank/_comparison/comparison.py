@@ -64,7 +64,7 @@ from sklearn_rank._utils.table import (
     shorten,
     with_interval,
 )
-from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.typing import Array, DataFrame
 
 
 class CrossValidation(ByName[Any]):
@@ -605,7 +605,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             frozen=tuple(names(words, "frozen") if words.get("frozen") else ()),
         )  # fmt: skip
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the values by query as a pandas DataFrame; needs the extra "pandas".
 
         Returns

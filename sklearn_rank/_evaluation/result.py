@@ -61,7 +61,7 @@ from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.storage import Arrays, Saveable
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank._utils.typing import Array, DataFrame, RandomState
 
 if TYPE_CHECKING:
     from sklearn_rank._estimates.segments import Heterogeneity
@@ -829,7 +829,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             return result
         return replace(result, _kept_references=given_references(words, arrays, result._metric_values))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the values as a pandas DataFrame, a row per query and a column per metric; needs the extra "pandas".
 
         Returns

@@ -27,7 +27,7 @@ from sklearn_rank._utils.table import (
     shorten_values,
     with_interval,
 )
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import DataFrame, Index
 from sklearn_rank._utils.warning import collected_warnings
 
 SegmentsBy = str | Sequence[str] | AttributesLike
@@ -206,7 +206,7 @@ class Segments(TableReport):
         """
         return self._macro
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table as a pandas DataFrame, without the row of all queries; needs the extra "pandas"."""
         return self.table.to_frame()
 

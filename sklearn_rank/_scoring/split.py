@@ -159,7 +159,7 @@ class QueryKFold(_QuerySplitter, GroupKFold):
     """
 
     @named_arguments
-    def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: RandomState = None) -> None:
         FOLDS.check("n_splits", n_splits, "QueryKFold")
         BOOL.check("shuffle", shuffle, "QueryKFold")
         RANDOM_STATE.check("random_state", random_state, "QueryKFold")
@@ -231,7 +231,10 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
     """
 
     @named_arguments
-    def __init__(self, n_splits=5, *, test_size=None, train_size=None, random_state=None):
+    def __init__(
+        self, n_splits: int = 5, *, test_size: float | None = None, train_size: float | None = None,
+        random_state: RandomState = None,
+    ) -> None:  # fmt: skip
         COUNT.check("n_splits", n_splits, "QueryShuffleSplit")
         check_size("test_size", test_size, "QueryShuffleSplit")
         check_size("train_size", train_size, "QueryShuffleSplit")

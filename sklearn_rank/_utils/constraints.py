@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def built_in(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) and abs(int(value)) <= 2**53 else float(value)
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: Any) -> TypeGuard[int]:
     """Whether a value is an int >= 1; bool does not count as one."""
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= 1
 

@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any, Self
 
 from sklearn_rank._utils.optional import frame_of
+from sklearn_rank._utils.typing import DataFrame
 
 LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -168,7 +169,7 @@ class Table:
         note = f"\n<p>{escape(printable(self.note))}</p>" if self.note else ""
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>{note}"
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         rows = [[_plain(value) for value in row] for row in self.rows]
         return frame_of(rows, [_plain(name) for name in self.columns])
@@ -258,7 +259,7 @@ class TableReport(ABC):
         """A line under the tables."""
         return ""
 
-    def to_frame(self: Any) -> Any:
+    def to_frame(self: Any) -> DataFrame:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         return self.table.to_frame()
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from pandas import DataFrame as DataFrame
+else:
+    DataFrame = Any
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

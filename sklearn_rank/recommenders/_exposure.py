@@ -18,7 +18,7 @@ from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank._utils.typing import Array, DataFrame, RandomState
 from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index, judged_entries
 from sklearn_rank.recommenders._interactions import FittedInteractions, IdIndex, InteractionColumns, read_pairs
 from sklearn_rank.recommenders._top_items import TopItems, top_items
@@ -122,7 +122,7 @@ class Exposure(TableReport, ReadOnlyArrays):
             intervals[name] = max(value - reach, low), min(value + reach, high)
         return intervals
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Items and their counts as a pandas DataFrame; needs the extra "pandas".
 
         Returns

@@ -184,10 +184,21 @@ def test_example_of_embeddings_runs(tmp_path, capsys, monkeypatch):
     assert figure.stat().st_size > 10_000
 
 
+def script(name):
+    """Module of a file in docs/."""
+    spec = spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_stubs_are_written_from_the_code():
+    stubs = script("make_stubs").stubs()
+    assert {path: path.read_text(encoding="utf-8") for path in stubs} == stubs, "run python docs/make_stubs.py"
+
+
 def test_pages_are_written_from_the_code():
-    spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
-    make_pages = module_from_spec(spec)
-    spec.loader.exec_module(make_pages)
+    make_pages = script("make_pages")
     docs = ROOT / "docs"
     names = [
         *(page for page in (docs / "metrics").glob("*.md") if page not in OF_FORMULAS),
@@ -200,9 +211,7 @@ def test_pages_are_written_from_the_code():
 
 
 def test_report_page_matches_the_readme():
-    spec = spec_from_file_location("make_page", ROOT / "docs" / "make_page.py")
-    make_page = module_from_spec(spec)
-    spec.loader.exec_module(make_page)
+    make_page = script("make_page")
     assert make_page.PAGE.read_text(encoding="utf-8") == make_page.page(), "run python docs/make_page.py"
     assert make_page.PICTURE.stat().st_size <= 150_000
     assert "(docs/decide/report.png)" in (ROOT / "README.md").read_text()
