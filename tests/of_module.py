@@ -1,19 +1,26 @@
-"""The tests of a module: files that are called after it, import it, or call its public names; with the command.
+"""The tests of a module, with the command: those of its room, and those that run most of its lines.
 
 python tests/of_module.py sklearn_rank/_engine/plan.py
+python tests/of_module.py --write
+
+The second takes four minutes: it notes which files' fast tests run which lines, and writes `reached_by.txt`.
 """
 
-import ast
+import os
 import re
 import sys
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE, TESTS = ROOT / "sklearn_rank", ROOT / "tests"
-MOST_FILES = 4
-"""Files that are listed of those that only call a module's public names: those that do so most often."""
+TABLE = TESTS / "reached_by.txt"
+BESIDE = {room: ["properties/test_oracle.py", "metrics/test_laws.py"] for room in ("metrics", "_metric", "_engine")}
+"""Files that compute all metrics, by room."""
+MOST_SECONDS, MOST_FILES, TIMES = 12, 12, 3
+"""Of the files beside the room's folder; and how many files shall run a line."""
 
 
 def name_of(path):
@@ -28,52 +35,18 @@ def modules():
 
 
 @cache
-def public_names():
-    """Module that defines a public function, class or constant, by its name; names in several modules are omitted."""
-    found = {}
-    for module, path in modules().items():
-        if path.suffix == ".py":
-            for node in ast.parse(path.read_text()).body:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-                    found.setdefault(node.name, set()).add(module)
-    return {name: module for name, (module, *others) in found.items() if not others}
+def table():
+    """Test files by the module whose lines they run, those that run most first."""
+    rows = (line.split() for line in TABLE.read_text(encoding="utf-8").splitlines())
+    return {f"sklearn_rank.{module}": [TESTS / f"{name}.py" for name in names] for module, *names in rows}
 
 
 @cache
-def uses():
-    """For each test file how often it mentions each module: by an import of the module, and by public names of it."""
-    found = {}
-    for path in sorted(TESTS.rglob("test_*.py")):
-        tree, imported, named = ast.parse(path.read_text()), Counter(), Counter()
-        known = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "sklearn_rank":
-                for alias in node.names:
-                    here = f"{node.module}.{alias.name}"
-                    if here in modules() or node.module in modules() and modules()[node.module].stem != "__init__":
-                        imported[here if here in modules() else node.module] += 1
-                    elif alias.name in public_names():
-                        known[alias.asname or alias.name] = public_names()[alias.name]
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id in known:
-                named[known[node.id]] += 1
-        found[path] = imported, named
-    return found
-
-
-@cache
-def importers():
-    """Modules of the package that import each module, in whatever way."""
-    found = {}
-    for importer, path in [*modules().items()][1:]:
-        text = path.read_text()
-        names = re.findall(r"^from ([\w.]+) c?import (\w+)", text, re.M)
-        if path.suffix == ".py":
-            froms = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
-            names = [(node.module, alias.name) for node in froms for alias in node.names]
-        for name in dict.fromkeys(f"{a}.{b}" if f"{a}.{b}" in modules() else a for a, b in names):
-            found.setdefault(name, []).append(importer)
-    return found
+def importers(module):
+    """Modules that import a compiled one, whose lines nothing notes."""
+    stem = re.escape(module.rpartition(".")[2])
+    pattern = re.compile(rf"^from sklearn_rank\._engine\.kernels(\.{stem} | import .*\b{stem}\b)", re.M)
+    return [name for name, path in modules().items() if path.suffix == ".py" and pattern.search(path.read_text())]
 
 
 def folder_of(room):
@@ -82,19 +55,16 @@ def folder_of(room):
     return folders[0] if folders else None
 
 
-@cache
 def tests_of(module):
-    """Test files of a module, the closest first; without any, the closest of the modules that import it."""
-    stem, own = module.rpartition(".")[2].strip("_"), folder_of(module.split(".")[1])
-    called = [path for path in uses() if re.fullmatch(rf"test_{stem}s?(_\w+)?", path.stem)]
-    called = [path for path in called if (path.parent == own if own else any(x[module] for x in uses()[path]))]
-    called.sort(key=lambda path: path.stem not in (f"test_{stem}", f"test_{stem}s"))
-    importing = [path for path, (imported, _) in uses().items() if module in imported]
-    calling = sorted(uses(), key=lambda path: -uses()[path][1][module])[:MOST_FILES]
-    found = [*called, *importing, *(path for path in calling if uses()[path][1][module])]
-    for importer in importers().get(module, []) if not found else []:
-        found += tests_of(importer)[:1]
-    return [*dict.fromkeys(found)][: 2 * MOST_FILES]
+    """Tests of a module: files that are called after it, its room's folder, and files that run its lines."""
+    room, stem = [*module.split(".")[1:2], ""][0], module.rpartition(".")[2].strip("_")
+    own = folder_of(room)
+    called = [own] if own else [*TESTS.rglob(f"test_{stem}.py"), *TESTS.rglob(f"test_{stem}s.py")]
+    beside = [TESTS / name for name in BESIDE.get(room, [])]
+    found = [*called, *beside, *table().get(module, [])]
+    for importer in importers(module) if modules()[module].suffix == ".pyx" else []:
+        found += table().get(importer, [])[:3]
+    return [path for path in dict.fromkeys(found) if path.parent != own] or [TESTS / "api"]
 
 
 def tests_of_room(room):
@@ -102,8 +72,62 @@ def tests_of_room(room):
     if own := folder_of(room):
         return [own]
     inside = [module for module in modules() if module.split(".")[1:2] == [room]]
-    closest = Counter(path for module in inside for path in tests_of(module)[:1])
-    return sorted(path for path, _ in closest.most_common(2 * MOST_FILES))
+    closest = Counter(path for module in inside for path in tests_of(module)[:2])
+    return sorted(path for path, _ in closest.most_common(8))
+
+
+class Recorder:
+    """Plugin of pytest that notes the lines that each file's tests run, and the time of each file."""
+
+    def __init__(self):
+        from coverage import Coverage
+
+        self.coverage = Coverage(data_file=None, source=["sklearn_rank"], config_file=False, messages=False)
+        self.seconds = defaultdict(float)
+        self.coverage.start()
+
+    def pytest_runtest_logstart(self, location):
+        self.coverage.switch_context(self.file_of(location))
+        self.started = time.perf_counter()
+
+    def pytest_runtest_logfinish(self, location):
+        self.seconds[self.file_of(location)] += time.perf_counter() - self.started
+        self.coverage.switch_context("")
+
+    @staticmethod
+    def file_of(location):
+        return str((ROOT / location[0]).relative_to(TESTS).with_suffix("")) if location[0].startswith("tests") else ""
+
+    def rows(self):
+        """Line of the table for each module."""
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        for module, path in modules().items():
+            if path == PACKAGE / "__init__.py" or path.suffix != ".py":
+                continue
+            lines = [{*files} - {""} for files in data.contexts_by_lineno(str(path)).values()]
+            if names := self.chosen(lines, module.split(".")[1]):
+                yield " ".join([module.partition(".")[2], *names])
+
+    def chosen(self, lines, room):
+        """Files that run lines which fewer than `TIMES` files of the room or chosen before run, per second."""
+        own = folder_of(room)
+        first = {name.removesuffix(".py") for name in BESIDE.get(room, [])}
+        first |= {file for files in lines for file in files if own and file.startswith(f"{own.name}/")}
+        run = [len(files & first) for files in lines]
+        names, seconds = [], 0
+        while len(names) < MOST_FILES and seconds < MOST_SECONDS:
+            gains = Counter()
+            for files, n in zip(lines, run, strict=True):
+                if n < TIMES:
+                    gains.update(dict.fromkeys([f for f in files - first if not f.startswith("project/")], 0.5**n))
+            gains = {file: gain / (0.5 + self.seconds[file]) for file, gain in gains.items()}
+            if not gains:
+                break
+            best = max(sorted(gains), key=gains.get)
+            names, seconds, first = [*names, best], seconds + self.seconds[best], first | {best}
+            run = [n + (best in files) for files, n in zip(lines, run, strict=True)]
+        return names
 
 
 def shell_words(paths):
@@ -119,8 +143,20 @@ def shell_words(paths):
     )
 
 
+def write():
+    """Run the fast tests, and write the table."""
+    import pytest
+
+    os.chdir(ROOT)
+    recorder = Recorder()
+    pytest.main(["-m", "fast", "-q", "-p", "no:randomly", "tests"], plugins=[recorder])
+    TABLE.write_text("".join(f"{row}\n" for row in recorder.rows()), encoding="utf-8")
+
+
 def main():
     (given,) = sys.argv[1:]
+    if given == "--write":
+        return write()
     print("pytest -m fast", shell_words(tests_of(name_of(Path(given).resolve()))))
 
 
