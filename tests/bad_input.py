@@ -190,7 +190,6 @@ DISPLAYS = {
     "CutoffDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "DistributionDisplay": lambda c: c([0.1, 0.2]),
     "EvalCurveDisplay": lambda c: c([0.1, 0.2]),
-    "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
 }
 
@@ -318,10 +317,10 @@ ALSO = {
     "results.Evaluation.segments": {"by"},
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
-    **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "ListLength")},
+    "display.DistributionDisplay.from_result": {"metric"},
     **{
         f"display.{name}Display.from_results": {"metric"}
-        for name in ("CriticalDifference", "Difference", "Distribution", "ListLength", "Segments", "Topics")
+        for name in ("CriticalDifference", "Difference", "Distribution", "Segments", "Topics")
     },
     "display.SegmentsDisplay.from_comparison": {"by"},
     "display.SegmentsDisplay.from_results": {"by", "metric"},

@@ -8,7 +8,6 @@ from sklearn_rank.display._cutoff import CutoffDisplay
 from sklearn_rank.display._difference import DifferenceDisplay
 from sklearn_rank.display._distribution import DistributionDisplay
 from sklearn_rank.display._eval_curve import EvalCurveDisplay
-from sklearn_rank.display._list_length import ListLengthDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display._segments import SegmentsDisplay
 from sklearn_rank.display._threshold import ThresholdDisplay
@@ -20,7 +19,6 @@ __all__ = [
     "DifferenceDisplay",
     "DistributionDisplay",
     "EvalCurveDisplay",
-    "ListLengthDisplay",
     "QueryPrecisionRecallDisplay",
     "SegmentsDisplay",
     "ThresholdDisplay",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_count, is_real
+from sklearn_rank._utils.constraints import BOOL, SHARE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 
@@ -17,11 +16,9 @@ STR_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, s
 RESULT_RULE = "a result: of evaluate(...), or one of compare_systems(...), such as report['new']"
 RESULT = Constraint(RESULT_RULE, lambda v: isinstance(v, Evaluation), "")
 METHOD_RULES = {
-    "show_points": Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "name": STR_OR_NONE,
     "ax": Constraint("axes of Matplotlib or None", lambda v: v is None or hasattr(v, "figure"), ""),
     "alpha": SHARE,
-    "n_bins": COUNT,
     "result": RESULT,
 }
 """Constraints of arguments with the same meaning in all methods of the Displays."""
@@ -37,7 +34,6 @@ CONSTRUCTOR_RULES = {
     "best_iteration": Constraint("an int >= 0 or None", lambda v: v is None or (is_real(v) and is_count(v + 1)), ""),
     "baseline": STR_OR_NONE,
     "difference_from": STR_OR_NONE,
-    "show_points": BOOL,
     "as_row": BOOL,
     "pvalue": Constraint("between 0 and 1, or None", lambda v: v is None or (is_real(v) and 0 <= v <= 1), ""),
 }

@@ -64,7 +64,7 @@ class PredictionsDisplay(Display):
         return draw(results, ax=ax, **drawn)
 
 
-IN_COMMON = ("metric", "greater_is_better", "confidence_level", "n_bins", "ax_", "figure_")
+IN_COMMON = ("metric", "greater_is_better", "confidence_level", "ax_", "figure_")
 """Attributes that are the same for all systems of a plot."""
 
 

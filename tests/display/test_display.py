@@ -9,7 +9,6 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from registry import together
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
@@ -20,7 +19,6 @@ from sklearn_rank.display import (
     DifferenceDisplay,
     DistributionDisplay,
     EvalCurveDisplay,
-    ListLengthDisplay,
     QueryPrecisionRecallDisplay,
     SegmentsDisplay,
 )
@@ -29,11 +27,10 @@ from sklearn_rank.display._signature import completed
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all
 
-OF_ONE = [CutoffDisplay, DistributionDisplay, ListLengthDisplay, QueryPrecisionRecallDisplay]
+OF_ONE = [CutoffDisplay, DistributionDisplay, QueryPrecisionRecallDisplay]
 CUTOFFS = [1, 3, 5]
 METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
 CHOICE = {CutoffDisplay: {"metric": "ndcg"}, DistributionDisplay: {"metric": "ndcg@3"}}
-CHOICE[ListLengthDisplay] = CHOICE[DistributionDisplay]
 
 
 def shown_names(ax):
@@ -213,13 +210,11 @@ def test_display_omits_undefined_queries():
     y, s, qid = [1, 0, 0, 0, 0, 1], [2, 1, 2, 1, 2, 1], list("aabbcc")
     result = evaluate(y, s, qid=qid, metrics="map", replace_undefined_by=np.nan)
     assert len(DistributionDisplay.from_result(result).line_.get_xdata()) == 1 + 2
-    assert len(ListLengthDisplay.from_result(result).points_.get_offsets()) == 2
     display = DifferenceDisplay.from_results({"a": result, "b": copy.copy(result)})
     assert display.n_equal_ == 2
     nothing = evaluate([0, 0], [2, 1], qid=[0, 0], metrics="map", replace_undefined_by=np.nan)
     for show in (
         lambda: DistributionDisplay.from_result(nothing),
-        lambda: ListLengthDisplay.from_result(nothing),
         lambda: DifferenceDisplay.from_results({"a": nothing, "b": copy.copy(nothing)}),
     ):
         with pytest.raises(ValueError, match=r"needs a query with a value.*Got none"):
@@ -286,47 +281,10 @@ def test_scores_of_several_systems_have_names(display_class, data):
         display_class.from_predictions(y, s, qid=qid)
 
 
-@pytest.mark.parametrize("display_class", [DistributionDisplay, ListLengthDisplay])
-def test_the_metric_must_be_in_the_result(display_class, result):
+def test_the_metric_must_be_in_the_result(result):
     for asked in (None, "map"):
         with pytest.raises(ValueError, match=rf"one of the result's metrics: 'ndcg@1', .* Got {asked!r} instead"):
-            display_class.from_result(result, asked)
-
-
-def test_list_lengths(data, result):
-    display = ListLengthDisplay.from_result(result, "ndcg@3", n_bins=5)
-    size, values = result.n_documents, result.per_query["ndcg@3"]
-    np.testing.assert_array_equal(size, np.bincount(data[2]))
-    assert sorted(map(tuple, display.points_.get_offsets())) == sorted(zip(size, values, strict=True))
-    assert len(display.bin_mean_) <= 5
-    smallest = size <= np.quantile(size, 0.2, method="inverted_cdf")
-    assert display.bin_length_[0] == pytest.approx(size[smallest].mean())
-    assert display.bin_mean_[0] == pytest.approx(values[smallest].mean())
-    one = ListLengthDisplay.from_result(result, "ndcg@3", n_bins=1, confidence_level=0.9)
-    low, high = result.confidence_interval(0.9)["ndcg@3"]
-    assert one.bin_mean_ - one.bin_reach_ == pytest.approx([low])
-    assert one.bin_mean_ + one.bin_reach_ == pytest.approx([high])
-    alone = ListLengthDisplay([1] * 19 + [5], np.arange(20) / 20).plot()  # a single query has no interval
-    assert np.isnan(alone.bin_reach_).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("wrong", [{"n_bins": 0}, {"confidence_level": 1}, {"confidence_level": None}])
-def test_bins_and_level_are_checked(result, wrong):
-    with pytest.raises(ValueError, match=r"'n_bins'.* an int >= 1|'confidence_level'.* between 0 and 1"):
-        ListLengthDisplay.from_result(result, "ndcg@3", **wrong)
-    assert not plt.get_fignums()
-
-
-@together("given, of_one, of_two", [
-    (None, True, False), (True, True, True), (False, False, False), (np.True_, True, True), (np.False_, False, False),
-])  # fmt: skip
-def test_queries_are_drawn_for_a_single_system_or_on_request(given, of_one, of_two, result, systems):
-    one = ListLengthDisplay.from_result(result, "ndcg@3", show_points=given)
-    assert (one.points_ is not None) == one.show_points == of_one
-    two = ListLengthDisplay.from_results(systems, "ndcg@3", show_points=given)
-    assert [system.points_ is not None for system in two.systems_.values()] == [of_two] * 2
-    with pytest.raises(ValueError, match="'show_points' parameter of .* must be a bool or None. Got 'yes'"):
-        ListLengthDisplay.from_result(result, "ndcg@3", show_points="yes")
+            DistributionDisplay.from_result(result, asked)
 
 
 def test_a_picture_of_one_query(rng):
@@ -342,7 +300,6 @@ def test_many_queries_are_few_points(rng):
     y, s = rng.integers(0, 2, len(qid)), rng.normal(size=len(qid))
     result = evaluate(y, s, qid=qid, metrics="mrr")
     assert len(DistributionDisplay.from_result(result).line_.get_xdata()) == 2001
-    assert len(ListLengthDisplay.from_result(result).points_.get_offsets()) == 2000
     other = evaluate(y, -s, qid=qid, metrics="mrr")
     display = DifferenceDisplay.from_results({"a": result, "b": other})
     assert len(display.steps_[0].get_data().values) == 2000
@@ -431,7 +388,6 @@ def test_display_of_renamed_metrics(data):
     metrics = {"map": "mae", "mine@1": "ndcg@1", "ndcg@3": "ndcg@3", "iprec": "p@2"}
     far, near = (evaluate(y, score, qid=qid, metrics=metrics) for score in (s + 9, y + 0.0))
     assert "lower is better" in DistributionDisplay.from_result(far, "map").ax_.get_xlabel()
-    assert "lower is better" in ListLengthDisplay.from_result(far, "map").ax_.get_ylabel()
     systems = {"far": far, "near": near}
     assert DifferenceDisplay.from_results(systems, "map", baseline="near").n_worse_ == 60
     assert DifferenceDisplay.from_results(systems, "map").n_better_ == 60
@@ -570,9 +526,3 @@ def test_two_systems_with_different_segments():
     three = np.ones((2, 3))
     with pytest.raises(ValueError, match="a row for each of 2 segments"):
         SegmentsDisplay(["x", "y"], {"a": three, "b": three[:1]}, {"a": 1, "b": 1})
-
-
-@pytest.mark.parametrize(("n", "edges"), [(19, 1), (20, 2), (21, 2), (100, 10), (1000, 10)])
-def test_bins_of_ten_queries_at_least(n, edges):
-    display = ListLengthDisplay(np.arange(n) + 1, np.arange(n) % 2).plot()
-    assert len(display.bin_length_) == edges

@@ -24,7 +24,6 @@ from sklearn_rank.display import (  # noqa: E402
     DifferenceDisplay,
     DistributionDisplay,
     EvalCurveDisplay,
-    ListLengthDisplay,
     QueryPrecisionRecallDisplay,
     SegmentsDisplay,
     TopicsDisplay,
@@ -48,7 +47,7 @@ RESULTS = {
 }
 WEIGHT, CLUSTERS = np.arange(30) % 4 + 1.0, np.arange(30) // 4
 ARGUMENT = {
-    CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"], ListLengthDisplay: ["ndcg@5"],
+    CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"],
     QueryPrecisionRecallDisplay: [], DifferenceDisplay: ["ndcg@5"], CriticalDifferenceDisplay: ["ndcg@5"],
     SegmentsDisplay: ["ndcg@5"], TopicsDisplay: ["ndcg@5"],
 }  # fmt: skip
@@ -183,7 +182,7 @@ def test_a_picture_of_several_systems_has_one_artist_each(display_class):
         display_class.from_results([*some(2).values()], *ARGUMENT[display_class])
 
 
-@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay, ListLengthDisplay])
+@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay])
 def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
     one, other = (
         evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain) for gain in ("exp2", "linear")

@@ -119,7 +119,7 @@ def test_choices_in_comparisons_gates_segments_commands_and_pictures(tmp_path, c
     assert "gain" not in "".join(capsys.readouterr())
 
 
-@pytest.mark.parametrize("name", ["CriticalDifference", "Difference", "Distribution", "ListLength", "Segments"])
+@pytest.mark.parametrize("name", ["CriticalDifference", "Difference", "Distribution", "Segments"])
 def test_choices_in_own_figures(name):
     plt = pytest.importorskip("matplotlib.pyplot")
     qid, label = np.repeat(range(20), 3), np.tile([2, 1, 0], 20)
