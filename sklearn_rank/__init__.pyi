@@ -42,7 +42,6 @@ from sklearn_rank import retrieval as retrieval
 from sklearn_rank import spark as spark
 from sklearn_rank import stats as stats
 from sklearn_rank._evaluator.evaluator import RankingEvaluator as RankingEvaluator
-from sklearn_rank._evaluator.learning_curve import query_learning_curve as query_learning_curve
 from sklearn_rank._groups import group_sizes as group_sizes
 from sklearn_rank._groups import qid_from_group_sizes as qid_from_group_sizes
 from sklearn_rank._metric.decorator import metric as metric

@@ -92,7 +92,6 @@ RECOMMENDER_SCORER = Door(
 )
 RANKER = Door("QueryRanker.fit(eval_set=...)", "labels grades ids qid copies", decides=True, words=OF_MODELS)
 IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid copies", decides=True, words=OF_MODELS)
-LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid copies", words=OF_MODELS)
 BOOSTING = Door("boosting", "labels grades ids", words=OF_MODELS)
 SPARK = Door("spark.evaluate", "labels grades scores retrieved arguments ids qid names")
 RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself")

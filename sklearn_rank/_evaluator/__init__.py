@@ -1,1 +1,1 @@
-"""Models on the same folds: cross-validation, comparison, searches and the learning curve."""
+"""Models on the same folds: cross-validation, comparisons and searches."""

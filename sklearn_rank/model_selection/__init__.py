@@ -1,7 +1,6 @@
 """Ranking in scikit-learn: splitters of whole queries, an estimator, scorers and an evaluator."""
 
 from sklearn_rank._evaluator.evaluator import RankingEvaluator
-from sklearn_rank._evaluator.learning_curve import query_learning_curve
 from sklearn_rank._ranker.query_ranker import QueryRanker
 from sklearn_rank._scoring.scorer import (
     get_scorer,
@@ -35,6 +34,5 @@ __all__ = [
     "get_scorer_names",
     "make_ranking_scorer",
     "make_recommender_scorer",
-    "query_learning_curve",
     "query_train_test_split",
 ]

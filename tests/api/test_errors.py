@@ -21,7 +21,6 @@ from sklearn_rank import (
     parse_metric,
     prepare,
     qid_from_group_sizes,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank.boosting import lightgbm_metric
@@ -200,7 +199,6 @@ def test_keyword_names_of_other_libraries(name):
         (ranker.fit, (np.eye(4), Y)),
         (make_ranking_scorer(["ndcg"]), (model, np.eye(4), Y)),
         (query_permutation_importance, (model, np.eye(4), Y)),
-        (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):
         with pytest.raises(TypeError, match=rf"has no keyword '{name}'\..*{hint}"):
             call(*arguments, **{name: Q})
@@ -276,7 +274,6 @@ def test_qid_by_position_is_an_error():
         (evaluator.split, (np.eye(4), Y)),
         (QueryRanker(Ridge()).fit, (np.eye(4), Y)),
         (query_permutation_importance, (model, np.eye(4), Y)),
-        (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):
         with pytest.raises(TypeError, match="by position and all else by name, such as qid="):
             call(*arguments, Q)

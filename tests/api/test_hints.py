@@ -19,7 +19,6 @@ CALLS = {
     "evaluate(Y, S, qid=QID, metric='map')": "evaluate has no keyword 'metric'. Did you mean 'metrics'?",
     "evaluate(Y, S, qid=QID, scoring='map')": "evaluate has no keyword 'scoring'. Did you mean 'metrics'?",
     "RankingEvaluator(scoring='map')": "RankingEvaluator has no keyword 'scoring'. Did you mean 'metrics'?",
-    "query_learning_curve(Ridge(), S, Y, qid=QID, scoring='map')": "Did you mean 'metric'?",
     "evaluate(Y, S, qid=QID, confidence=.9)": AFTER,
     "evaluate(Y, S, qid=QID, alpha=.1)": AFTER,
     "no_worse(new=1, old=2, confidence_level=.9)": "Did you mean 'alpha'?",

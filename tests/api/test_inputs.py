@@ -20,7 +20,7 @@ from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.inspection import query_permutation_importance
 from sklearn_rank.io import join, read_qrels, read_run, write_run
-from sklearn_rank.model_selection import query_learning_curve, query_train_test_split
+from sklearn_rank.model_selection import query_train_test_split
 from sklearn_rank.recommenders import exposure, intra_list_diversity
 from sklearn_rank.results import Comparison, Evaluation
 from sklearn_rank.retrieval import (
@@ -262,8 +262,6 @@ OTHERS = {
     "importance of columns": (lambda X, y, q: query_permutation_importance(
         LinearRegression().fit(X, y), X, y, qid=q, n_repeats=2, random_state=0),
         pd.DataFrame(X, columns=[*"abc"]), LABEL, QUERY),
-    "a learning curve": (lambda X, y, q: query_learning_curve(
-        LinearRegression(), X, y, qid=q, train_sizes=[0.5, 1.0], cv=2, random_state=0), X, LABEL, QUERY),
     "a split in two": (lambda X, y, q: query_train_test_split(X, y, qid=q, random_state=0), X, LABEL, QUERY),
     "folds": (lambda X, q: [*skr.QueryKFold(2, shuffle=True, random_state=0).split(X, groups=q)], X, QUERY),
     "sizes": (lambda q, n: (skr.group_sizes(q), skr.qid_from_group_sizes(n)), QUERY[SORTED], np.array([2, 3])),

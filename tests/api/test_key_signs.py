@@ -31,7 +31,6 @@ from sklearn_rank import (
     make_recommender_scorer,
     metric,
     prepare,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank.datasets import make_ranking
@@ -214,9 +213,6 @@ def test_values_without_a_name():
     assert ranker.best_value_ == min(told) > 0
     assert not hasattr(ranker, "best_score_")
     assert ranker.score(X, LABEL, qid=QID) == get_scorer("rmse")(ranker, X, Y) < 0
-    for spelling in ("rmse", "neg_rmse"):
-        _, *both = query_learning_curve(Ridge(), X, LABEL, qid=QID, metric=spelling, train_sizes=[1.0], cv=2)
-        assert (np.array(both) < 0).all()
     importance = query_permutation_importance(model(), X, LABEL, qid=QID, metric=["rmse"], random_state=0)
     assert importance["neg_rmse"].importances_mean.max() > 0, "what the scorer loses"
 
@@ -225,7 +221,7 @@ def test_values_without_a_name():
 
 TAKES_BOTH = (
     "get_scorer", "make_ranking_scorer", "make_recommender_scorer", "retrieval.make_retrieval_scorer",
-    "query_learning_curve", "query_permutation_importance",
+    "query_permutation_importance",
 )  # fmt: skip
 """Doors where a scorer is named."""
 NAMED = [

@@ -30,7 +30,6 @@ from sklearn_rank import (
     get_scorer,
     make_ranking_scorer,
     prepare,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank._data import doors
@@ -186,10 +185,6 @@ def of_importance(rows, **options):
     )
 
 
-def of_learning_curve(rows):
-    query_learning_curve(Given(), rows.X, rows.label, qid=rows.qid, metric=rows.metric, cv=3, train_sizes=[1.0])
-
-
 def of_boosting(rows):
     sizes = np.unique(rows.qid, return_counts=True)[1]
     lightgbm_metric(rows.metric)(rows.label, rows.score, None, sizes)
@@ -240,7 +235,6 @@ CALLS = [
     (doors.SEARCH, of_search),
     (doors.RANKER, of_ranker),
     (doors.IMPORTANCE, of_importance),
-    (doors.LEARNING_CURVE, of_learning_curve),
     (doors.BOOSTING, of_boosting),
     (doors.RETRIEVAL, of_retrieval),
     (doors.NEIGHBORS, of_neighbors),

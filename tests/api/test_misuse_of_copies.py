@@ -18,7 +18,6 @@ from sklearn_rank import (
     RankingEvaluator,
     compare_systems,
     make_ranking_scorer,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank._data import doors
@@ -48,7 +47,6 @@ CALLS = {
     doors.SEARCH: of_search,
     doors.RANKER: of_ranker,
     doors.IMPORTANCE: lambda X, **o: query_permutation_importance(Ridge().fit(X, Y), X, Y, qid=QID, **o),
-    doors.LEARNING_CURVE: lambda X: query_learning_curve(Ridge(), X, Y, qid=QID, cv=2, train_sizes=[1.0]),
     doors.SYSTEMS: lambda X: compare_systems(Y, X, qid=QID),
 }
 

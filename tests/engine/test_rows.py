@@ -21,7 +21,6 @@ from sklearn_rank import (
     get_scorer,
     group_sizes,
     prepare,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank.display import CutoffDisplay
@@ -200,7 +199,6 @@ REFUSED = {
     "compare, qid": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, X, Ys, qid=Qs.iloc[P]),
     "cross_validate": lambda: RankingEvaluator("ndcg", cv=3).cross_validate(Ridge(), Xs, Ys.iloc[P], qid=Q),
     "search": lambda: RankingEvaluator("ndcg").search(GridSearchCV(QueryRanker(Ridge()), {}), Xs, Ys.iloc[P], qid=Q),
-    "learning curve": lambda: query_learning_curve(Ridge(), Xs, Ys.iloc[P], qid=Q),
     "importance": lambda: query_permutation_importance(Ridge().fit(X, Y), Xs, Ys.iloc[P], qid=Q),
     "retrieval": lambda: evaluate_retrieval(Xs, query_labels=Ys.iloc[P], metrics="map"),
 }  # fmt: skip

@@ -32,7 +32,6 @@ from sklearn_rank import (
     get_scorer,
     make_ranking_scorer,
     parse_metric,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank.metrics import map_score, ndcg_score
@@ -276,7 +275,6 @@ def test_two_fits_at_a_time(shuffled):
     with joblib.parallel_config(backend="threading"):
         evaluator.cross_validate(model, X, y, qid=qid)
         evaluator.compare({"a": model}, X, y, qid=qid)
-        query_learning_curve(model, X, y, qid=qid, train_sizes=[5], cv=4, n_jobs=2)
     assert model.together.n_waiting == 0
 
 

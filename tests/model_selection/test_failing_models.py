@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryRanker, RankingEvaluator, get_scorer, make_ranking_scorer, query_learning_curve
+from sklearn_rank import QueryRanker, RankingEvaluator, get_scorer, make_ranking_scorer
 
 EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
 
@@ -212,7 +212,6 @@ def test_compare_rejects_objects_that_are_not_estimators(shuffled, model, messag
     for call in (
         lambda: EVALUATOR.cross_validate(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
-        lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: QueryRanker(model).fit(X, y, qid=qid),
         lambda: EVALUATOR.compare({"a": QueryRanker(model)}, X, y, qid=qid),
     ):

@@ -18,7 +18,6 @@ from sklearn_rank import (
     QueryRanker,
     RankingEvaluator,
     make_recommender_scorer,
-    query_learning_curve,
 )
 from sklearn_rank.exceptions import RankingWarning
 
@@ -217,7 +216,6 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
         "its own": lambda: RankingEvaluator("ndcg@10").search(
             GridSearchCV(Ridge(), {"alpha": [1]}, cv=cv), X, y, qid=X["user_id"]
         ),
-        "curve": lambda: query_learning_curve(Ridge(), X, y, qid=X["user_id"], cv=cv),
     }
     for call in calls.values():
         with pytest.raises(ValueError, match=message):
@@ -285,11 +283,6 @@ def test_metrics_of_rows_are_rejected_with_splits_of_interactions(cv):
             lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}), X, None),
             ValueError,
             r"InteractionRecommender\(Factors\(...\)\), \{'estimator__n_factors': ...\}\). Got estimator=Factors\(",
-        ),
-        (
-            lambda: query_learning_curve(Ridge(), X, np.ones(len(X)), qid=X["user_id"], metric=ONE),
-            TypeError,
-            "A learning curve draws whole queries",
         ),
     ],
 )

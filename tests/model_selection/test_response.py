@@ -24,7 +24,6 @@ from sklearn_rank import (
     evaluate,
     get_scorer,
     make_ranking_scorer,
-    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank.display import DistributionDisplay
@@ -109,7 +108,7 @@ def test_many_grades_without_probabilities(model, ranking):
         assert make_ranking_scorer(["ndcg@10"], response_method="predict")(model, X, y, qid=qid)["ndcg@10"] == found[0]
 
 
-def test_decision_function_in_evaluator_and_learning_curve(ranking):
+def test_decision_function_in_evaluator_and_importance(ranking):
     X, y, qid = ranking
     y, model = (y > 1).astype(int), LinearSVC(random_state=0)
     folds = [*QueryKFold(3).split(X, groups=qid)]
@@ -119,9 +118,6 @@ def test_decision_function_in_evaluator_and_learning_curve(ranking):
     report = RankingEvaluator("ndcg@10", cv=3).compare({"a": model, "b": make_pipeline(model)}, X, y, qid=qid)
     for name in "ab":
         np.testing.assert_array_equal(report.y_score[name], decisions)
-    _, _, test_scores = query_learning_curve(model, X, y, qid=qid, train_sizes=[1.0], cv=3, metric="ndcg@10")
-    smallest = np.argmin([n_train for n_train, _ in report.n_queries])  # it trains on whole queries
-    assert test_scores[0, smallest] == report.fold_means["a"]["ndcg@10"][smallest]
     fitted = model.fit(X, y)
     by_model, by_scores = (
         query_permutation_importance(m, X, y, qid=qid, random_state=0).importances

@@ -19,7 +19,6 @@ from sklearn_rank import (
     RepeatedQueryKFold,
     make_ranking_scorer,
     make_recommender_scorer,
-    query_learning_curve,
     query_train_test_split,
 )
 
@@ -69,11 +68,6 @@ CALLS = {
         ["y", "qid", "time"],
     ),
     "split": (RankingEvaluator("map", cv=2).split, FEATURES, ["y", "qid", "clusters"]),
-    "learning curve": (
-        lambda X, y, **k: query_learning_curve(Ridge(), X, y, cv=2, train_sizes=[1], **k),
-        FEATURES,
-        ["y", "qid"],
-    ),
     "k fold": (lambda *a, **k: [*QueryKFold(2).split(*a, **k)], FEATURES, ["y", "groups", "clusters"]),
     "repeated": (lambda *a, **k: [*RepeatedQueryKFold(2).split(*a, **k)], FEATURES, ["y", "groups", "clusters"]),
     "halves": (lambda *a, **k: [*QueryShuffleSplit(1).split(*a, **k)], FEATURES, ["y", "groups", "clusters"]),

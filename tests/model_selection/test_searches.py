@@ -35,7 +35,6 @@ from sklearn_rank import (
     RankingEvaluator,
     get_scorer,
     make_ranking_scorer,
-    query_learning_curve,
 )
 
 pytestmark = pytest.mark.slow
@@ -122,7 +121,6 @@ def test_a_search_that_cannot_be_set_up_is_rejected(shuffled, model):
     for call in (
         lambda: EVALUATOR.compare(models, X, y, qid=qid),
         lambda: EVALUATOR.cross_validate(model, X, y, qid=qid),
-        lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
     ):
         with pytest.raises(ValueError, match=rf"A search inside \w+ tunes by its own row-wise objective.*{WAY_OUT}"):
@@ -226,7 +224,6 @@ def test_inner_splitters_are_rejected(shuffled, cv, wrap):
     for call in (
         lambda: EVALUATOR.compare({"a": NeverFitted(), "b": model}, X, y, qid=qid),
         lambda: EVALUATOR.cross_validate(model, X, y, qid=qid),
-        lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
     ):
         with pytest.raises(ValueError, match=TORN):
@@ -402,7 +399,6 @@ def test_halving_over_rows_is_rejected_at_any_depth(shuffled, model):
     for call in (
         lambda: EVALUATOR.compare({"a": model}, X, y, qid=qid),
         lambda: EVALUATOR.cross_validate(model, X, y, qid=qid),
-        lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
     ):
         with pytest.raises(ValueError, match="'n_samples' splits queries: use resource='max_queries'. Got"):
