@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,12 +12,7 @@ from sklearn_rank._comparison.compare import sample_of_pair
 from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._estimates.samples import Paired, Unpaired, is_skewed
 from sklearn_rank._estimates.significance import ComparisonOptions, run_test
-
-SHOWN_BELOW = 0.05
-"""Level: a corrected p-value below it shows a difference."""
-
-MOST_CANDIDATES = 4
-"""Number of systems that a sentence names."""
+from sklearn_rank._tell.verdict import SHOWN_BELOW
 
 Pair = tuple[str, str]
 
@@ -85,13 +80,3 @@ def candidates_of(results: Mapping[str, Any], tests: PairedTest, alpha: float = 
     gains = {name: sign * mean for name, mean in tests.means.items() if not math.isnan(mean)}
     names, shown = best_candidates(gains, pvalue, (worse for _, worse in by_table), alpha=alpha)
     return BestSystems(names, [pair for pair in (*by_table, *shown) if skewed(*pair)])
-
-
-def named(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Parts of a sentence that name systems: "a, b and c", or "a, b, c, d and 3 others"."""
-    first, others = [*names[:MOST_CANDIDATES]], len(names) - MOST_CANDIDATES
-    parts = [("name", name) for name in first]
-    if others > 0:
-        parts.append(("", f"{others} other{'s' * (others > 1)}"))
-    between = [("", ", ")] * (len(parts) - 2) + [("", " and ")] * (len(parts) > 1)
-    return [part for i, one in enumerate(parts) for part in (*between[i - 1 : i] * (i > 0), one)]

@@ -15,14 +15,7 @@ from sklearn_rank._comparison.candidates import BestSystems, candidates_of
 from sklearn_rank._comparison.compare_all import check_plan, compare_all
 from sklearn_rank._comparison.folds import compare_folds
 from sklearn_rank._comparison.paired_test import PairedTest, constant_note, means_without_settled, note_without_settled
-from sklearn_rank._comparison.paper_table import (
-    CORRECTION_NAMES,
-    TEST_NAMES,
-    PaperTable,
-    count_of,
-    numbers_in_means,
-    paper_table,
-)
+from sklearn_rank._comparison.paper_table import numbers_in_means, paper_table
 from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._comparison.verdict import said_by, said_by_other_metrics
 from sklearn_rank._data.doors import SYSTEMS, VERDICTS, Door
@@ -44,7 +37,8 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._report.text import listed, plain
+from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
+from sklearn_rank._tell.text import count_of, listed, plain
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as

@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sklearn_rank._comparison.candidates import SHOWN_BELOW
-from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES
-from sklearn_rank._comparison.verdict import SystemOutcome, outcomes_of, said_by, said_by_other_metrics
+from sklearn_rank._comparison.verdict import outcomes_of, said_by, said_by_other_metrics
 from sklearn_rank._evaluation.page import add_lists, answer, content_of, depth_of_lists, facts_of, query_attributes
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import (
@@ -22,7 +20,9 @@ from sklearn_rank._report.content import (
     instead_of,
     made_of,
 )
-from sklearn_rank._report.text import Parts, between, number, p_in_words, plain
+from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES
+from sklearn_rank._tell.text import Parts, between, number, p_in_words, plain
+from sklearn_rank._tell.verdict import SHOWN_BELOW, SystemOutcome
 
 if TYPE_CHECKING:
     from sklearn_rank._comparison.paired_test import PairedTest, PairRow

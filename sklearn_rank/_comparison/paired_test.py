@@ -19,6 +19,7 @@ from sklearn_rank._estimates.samples import exact_mean, some
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words, without_value
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.run_means import RunMeans, between_runs
+from sklearn_rank._tell.text import written_count
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import (
@@ -528,11 +529,6 @@ class PairedTest(TableReport):
         level = f"{100 * self.confidence_level:g} % interval"
         columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, P_CORRECTED, "won", "lost")
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
-
-
-def written_count(n: int | tuple[int, int]) -> int | str:
-    """Number of queries, or "12 and 15" if each system has its own queries."""
-    return " and ".join(map(str, n)) if isinstance(n, tuple) else n
 
 
 def means_without_settled(

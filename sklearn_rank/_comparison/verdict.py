@@ -1,37 +1,13 @@
-"""The verdict of a comparison as a sentence, shared by the printed text, the page and the command line."""
+"""The verdict of a comparison by each metric, from its means, tests and candidates."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from sklearn_rank._comparison.candidates import SHOWN_BELOW, named
+from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._report.text import Parts, listed, number
-
-if TYPE_CHECKING:
-    from sklearn_rank._comparison.paired_test import PairedTest
-
-COMMON = " on the queries where all are defined"
-"""Ends a sentence if the test contradicts the means, which include queries that are undefined for other systems."""
-
-
-class SystemOutcome(NamedTuple):
-    """A system against the baseline: its gain (positive if better) and the corrected p-value."""
-
-    gain: float
-    p: float
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the test shows a difference."""
-        return not math.isnan(self.p) and self.p < SHOWN_BELOW and self.gain != 0
-
-    @property
-    def word(self) -> str:
-        """Conclusion of the test in words."""
-        return ("better" if self.gain > 0 else "worse") if self.is_shown else ""
+from sklearn_rank._tell.text import Parts
+from sklearn_rank._tell.verdict import MetricVerdict, SystemOutcome, on_other_metrics, verdict
 
 
 def outcomes_of(tests: PairedTest | None) -> dict[str, SystemOutcome]:
@@ -40,84 +16,6 @@ def outcomes_of(tests: PairedTest | None) -> dict[str, SystemOutcome]:
         return {}
     sign = 1 if tests.greater_is_better else -1
     return {row.a: SystemOutcome(sign * row.difference, row.corrected_pvalue) for row in tests._pair_rows}
-
-
-def verdict(
-    means: Mapping[str, float], baseline: str, outcomes: Mapping[str, SystemOutcome], candidates: Sequence[str],
-    metric: str, *, greater_is_better: bool,
-) -> Parts:  # fmt: skip
-    """Make the sentence: which of two systems is better, or which of several may be the best and what is shown."""
-    if len(means) == 1:
-        ((only, mean),) = means.items()
-        return [("name", only), ("", f": {metric} {number(mean)}")]
-    tested = {name: found for name, found in outcomes.items() if not math.isnan(found.p)}
-    if len(means) > 2 or baseline not in means:
-        if not tested:
-            return _of_untested(means, metric, "highest" if greater_is_better else "lowest")
-        extremum = (max if greater_is_better else min)(mean for mean in means.values() if not math.isnan(mean))
-        is_out = all(means[name] != extremum for name in candidates)
-        return [*_of_best(means, candidates), *_against_baseline(tested, baseline), *([("", COMMON)] if is_out else [])]
-    (new,) = (name for name in means if name != baseline)
-    if new not in tested:
-        return [("name", new), ("", " and "), ("name", baseline), ("", " were not tested")]
-    if not tested[new].is_shown:
-        return [("", "No difference is shown between "), ("name", new), ("", " and "), ("name", baseline)]
-    return [("name", new), ("", f" is {tested[new].word} than "), ("name", baseline)]
-
-
-def _of_untested(means: Mapping[str, float], metric: str, extreme: str) -> Parts:
-    """Systems with the highest mean, for errors the lowest, if no test compares them."""
-    known = [mean for mean in means.values() if not math.isnan(mean)]
-    if not known:
-        return [("", f"{metric} is undefined for all {len(means)} systems")]
-    extremum = (max if extreme == "highest" else min)(known)
-    first = [name for name, mean in means.items() if mean == extremum]
-    has = "has" if len(first) == 1 else "have"
-    return [*named(first), ("", f" {has} the {extreme} {metric}; the systems were not tested")]
-
-
-def _of_best(means: Mapping[str, float], candidates: Sequence[str]) -> Parts:
-    """Which of several systems may be the best."""
-    if len(candidates) == 1:
-        return [*named(candidates), ("", f" is the best of {len(means)} systems")]
-    if len(candidates) == len(means):
-        return [("", f"No best is shown among {len(means)} systems")]
-    untold = f" may be the best of {len(means)} systems: these queries do not tell them apart"
-    return [*named(candidates), ("", untold)]
-
-
-def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Parts:
-    """Systems that are better and worse than the baseline."""
-    by_word = {word: [name for name, found in tested.items() if found.word == word] for word in ("better", "worse")}
-    parts: Parts = []
-    for word, names in by_word.items():
-        if names:
-            than: Parts = [("", " than "), ("name", baseline)] if not any(part[0] == "name" for part in parts) else []
-            parts += [("", "; "), *named(names), ("", f" {'is' if len(names) == 1 else 'are'} {word}"), *than]
-    return parts or [("", "; none is shown to differ from "), ("name", baseline)]
-
-
-class MetricVerdict(NamedTuple):
-    """What the tests of a metric say: the sentence, the systems that may be the best, and those that differ."""
-
-    sentence: Parts
-    candidates: frozenset[str]
-    outcomes: Mapping[str, SystemOutcome]
-    n_systems: int
-
-    @property
-    def words(self) -> dict[str, str]:
-        """Conclusion of the test of each system against the baseline."""
-        return {name: found.word for name, found in self.outcomes.items() if found.word}
-
-    @property
-    def shows_nothing(self) -> bool:
-        """Whether no test shows a difference."""
-        return not self.words and len(self.candidates) in (0, self.n_systems)
-
-    def says_the_same(self, other: MetricVerdict) -> bool:
-        """Whether another metric shows the same differences."""
-        return self.words == other.words and self.candidates == other.candidates
 
 
 def said_by(comparison: Any, metric: str) -> MetricVerdict:
@@ -132,20 +30,6 @@ def said_by(comparison: Any, metric: str) -> MetricVerdict:
 
 def said_by_other_metrics(comparison: Any) -> tuple[list[Parts], list[Parts]]:
     """Sentences on the metrics after the first: those that agree or show nothing, and those that differ."""
-    name_of_first, *names = next(iter(comparison.results.values())).meaning
-    first = said_by(comparison, name_of_first)
-    others = {display_name(m): said_by(comparison, m) if m in comparison._tests_of else None for m in names}
-    same = [name for name, one in others.items() if one and one.says_the_same(first) and not one.shows_nothing]
-    nothing = [name for name, one in others.items() if one and one.shows_nothing]
-    untested = [name for name, one in others.items() if one is None]
-    said = ((same, "says the same", "say the same"), (nothing, "shows no difference", "show no difference"),
-            (untested, "is not tested", "are not tested"))  # fmt: skip
-    quiet: list[Parts] = [
-        [("", f"{listed(names)} {many if len(names) > 1 else one}.")] for names, one, many in said if names
-    ]
-    differ: list[Parts] = [
-        [("", f"By {name}: "), *one.sentence, ("", ".")]
-        for name, one in others.items()
-        if one is not None and name not in (*same, *nothing)
-    ]
-    return quiet, differ
+    first, *others = next(iter(comparison.results.values())).meaning
+    of_others = {m: said_by(comparison, m) if m in comparison._tests_of else None for m in others}
+    return on_other_metrics({first: said_by(comparison, first), **of_others})

@@ -24,7 +24,7 @@ from sklearn_rank._report.content import (
     made_of,
 )
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._report.text import Parts, listed, number, p_in_words, sign_of, without_last_zeros
+from sklearn_rank._tell.text import Parts, listed, number, p_in_words, sign_of, without_last_zeros
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from numpy.typing import NDArray
 
-from sklearn_rank._report.text import Parts, number, sign_of
+from sklearn_rank._tell.text import Parts, number, sign_of
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank._version import __version__
 

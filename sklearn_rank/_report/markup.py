@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from sklearn_rank._report.text import Parts, escaped, visible
+from sklearn_rank._tell.text import Parts, escaped, visible
 
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._report.content import Content, Difference, ListsOfQuery, Mean, Means, SegmentsOfPage
 from sklearn_rank._report.markup import Child, document, element, name, number_cell, sentence
 from sklearn_rank._report.pictures import bars, chosen, dot, shares
-from sklearn_rank._report.text import (
+from sklearn_rank._tell.text import (
     between,
     listed,
     number,

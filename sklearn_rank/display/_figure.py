@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._comparison.paper_table import CORRECTION_NAMES
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._tell.paper_table import CORRECTION_NAMES
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.optional import import_optional
 

@@ -39,7 +39,7 @@ from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
 from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._report.text import between
+from sklearn_rank._tell.text import between
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all

@@ -9,9 +9,10 @@ from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, compare_systems
 from sklearn_rank._cli import main
-from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
+from sklearn_rank._comparison.paper_table import paper_table
 from sklearn_rank._estimates.arguments import RULES
 from sklearn_rank._estimates.significance import TESTS
+from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all

@@ -38,10 +38,12 @@ OPTIONAL = (
 FLOORS = [
     ("_version", "exceptions"),
     ("_utils",),
-    ("_engine", "_estimates", "datasets", "_report"),
+    ("_engine", "_estimates", "datasets"),
     ("_misuse",),
     ("_data",),
     ("_metric", "_groups"),
+    ("_tell",),
+    ("_report",),
     ("metrics", "_evaluation"),
     ("_tables", "boosting", "_comparison"),
     ("stats", "_scoring"),

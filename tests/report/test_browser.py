@@ -13,7 +13,7 @@ from pages import comparison, runs_of, text_of
 from test_page import HOSTILE, as_id, hostile_page
 
 from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank._report.text import number, visible
+from sklearn_rank._tell.text import number, visible
 from sklearn_rank.results import Evaluation
 
 pytestmark = pytest.mark.slow

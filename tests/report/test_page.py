@@ -19,7 +19,7 @@ from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
 from sklearn_rank._report import page as page_module
 from sklearn_rank._report.page import as_shown, in_millionths, shown_as
-from sklearn_rank._report.text import between, number, visible
+from sklearn_rank._tell.text import between, number, visible
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.model_selection import RankingEvaluator

@@ -1,14 +1,18 @@
-"""Formatting of texts and numbers for the page; every text from the data passes through `visible`."""
+"""Numbers, names and lists of them as text; on pages, every text from the data passes through `visible`."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn_rank._utils.table import cell
 
 LONGEST_NAME, LONGEST_TEXT = 200, 300
 """Maximum number of characters of an id or a name, and of the text of a document or a query."""
+
+MOST_CANDIDATES = 4
+"""Number of systems that a sentence names."""
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -86,3 +90,25 @@ def without_last_zeros(x: float) -> str:
 def plain(parts: Parts) -> str:
     """Join the parts of a sentence to plain text."""
     return "".join(visible(text) if kind == "name" else escaped(text) for kind, text in parts)
+
+
+def named(names: Sequence[str]) -> Parts:
+    """Parts of a sentence that name systems: "a, b and c", or "a, b, c, d and 3 others"."""
+    first, others = [*names[:MOST_CANDIDATES]], len(names) - MOST_CANDIDATES
+    parts: Parts = [("name", name) for name in first]
+    if others > 0:
+        parts.append(("", f"{others} other{'s' * (others > 1)}"))
+    commas = [("", ", ")] * (len(parts) - 2) + [("", " and ")] * (len(parts) > 1)
+    return [part for i, one in enumerate(parts) for part in (*commas[i - 1 : i] * (i > 0), one)]
+
+
+def count_of(counts: Sequence[int], n_queries: int) -> str:
+    """Format the range of numbers of queries: "400", "20 of 100", "2 to 4 of 9"."""
+    least, most = min(counts), max(counts)
+    some = str(most) if least == most else f"{least} to {most}"
+    return some if least == n_queries else f"{some} of {n_queries}"
+
+
+def written_count(n: int | tuple[int, int]) -> int | str:
+    """Number of queries, or "12 and 15" if each system has its own queries."""
+    return " and ".join(map(str, n)) if isinstance(n, tuple) else n
