@@ -19,6 +19,7 @@ from sklearn.linear_model import Ridge
 from sklearn_rank import QueryKFold
 from sklearn_rank._comparison.candidates import candidates_of
 from sklearn_rank._estimates.intervals import t_interval
+from sklearn_rank._estimates.judged import JudgedValues, allowing_for_unseen, estimate
 from sklearn_rank._estimates.runs import between_runs_of, run_spread
 from sklearn_rank._estimates.samples import Paired
 from sklearn_rank._estimates.segments import macro_mean
@@ -27,7 +28,6 @@ from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval, judged_interval, no_worse
-from sklearn_rank.stats._judges import JudgedValues, allowing_for_unseen, estimate
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]

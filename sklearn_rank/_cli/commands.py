@@ -35,7 +35,7 @@ from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.notation import labeled
-from sklearn_rank._metric.run_means import between_runs
+from sklearn_rank._tell.notes import between_runs
 from sklearn_rank._tell.text import plain
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing

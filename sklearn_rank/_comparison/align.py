@@ -18,7 +18,7 @@ from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._estimates.arguments import numbers
 from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster, refuse_weight
-from sklearn_rank._estimates.runs import Between, between_runs_of, refuse_runs, spread_of
+from sklearn_rank._estimates.runs import Between, RunMeans, between_runs_of, refuse_runs, spread_of
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.alignment import refuse_other_data
@@ -28,7 +28,6 @@ from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
 from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
-from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo

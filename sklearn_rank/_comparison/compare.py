@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn_rank._comparison.align import Aligned, align
-from sklearn_rank._comparison.paired_test import METHODS_OF_RATES, PairedTest, PairRow, means_without_settled
+from sklearn_rank._comparison.paired_test import PairedTest, means_without_settled
 from sklearn_rank._data.doors import STATISTICS, VERDICTS
 from sklearn_rank._data.look import look, report
 from sklearn_rank._data.nothing import nothing_in_words
@@ -20,6 +20,7 @@ from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import Paired, Unpaired, exact_mean, is_skewed
 from sklearn_rank._estimates.significance import TESTS, ComparisonOptions, run_test
 from sklearn_rank._evaluation.weights import WeightLike
+from sklearn_rank._tell.pairs import METHODS_OF_RATES, PairRow
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.numbers import distinct_values

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._comparison.candidates import BestSystems, candidates_of
 from sklearn_rank._comparison.compare_all import check_plan, compare_all
 from sklearn_rank._comparison.folds import compare_folds
-from sklearn_rank._comparison.paired_test import PairedTest, constant_note, means_without_settled, note_without_settled
+from sklearn_rank._comparison.paired_test import PairedTest, means_without_settled
 from sklearn_rank._comparison.paper_table import numbers_in_means, paper_table
 from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._comparison.verdict import said_by, said_by_other_metrics
@@ -26,7 +26,7 @@ from sklearn_rank._estimates.clusters import CLUSTERED_TESTS
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
-from sklearn_rank._evaluation.intervals import interval_cells, mean_intervals, note_of_intervals
+from sklearn_rank._evaluation.intervals import mean_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation
@@ -37,8 +37,9 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
+from sklearn_rank._tell.notes import constant_note, note_of_intervals, note_without_settled
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
-from sklearn_rank._tell.text import count_of, listed, plain
+from sklearn_rank._tell.text import count_of, ends_of, level_in_words, listed, plain
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -247,14 +248,13 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         """
         means = {model: result.mean() for model, result in self.results.items()}
         found = {model: mean_intervals(result, confidence_level) for model, result in self.results.items()}
-        intervals = {model: interval_cells(of_model) for model, of_model in found.items()}
         rows, judged = [], self.judged
         for metric in self._metrics:
             against = self._against_baseline(metric)
             for model in self._models:
                 row: dict[str, Any] = {"model": model, "metric": metric} | self._of_folds(model, metric)
                 if model in self.results:
-                    low, high = intervals[model][metric]
+                    low, high = ends_of(found[model][metric].ends)
                     row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
                     row["undefined"] = self.results[model].n_undefined[metric]
                     row["queries"] = self.results[model].n_in_mean[metric]
@@ -851,7 +851,7 @@ class Summary(PartlyPrinted):
 
     def _block(self, rows: Sequence[tuple[Any, ...]]) -> Table:
         """Block of a metric, with the interval in a single column, and names of models shortened to fit the line."""
-        interval = f"{100 * self.confidence_level:g} % interval"
+        interval = level_in_words(self.confidence_level)
         names, numbers = [str(row[0]) for row in rows], [with_interval(*row[2:-1]) for row in rows]
 
         def table(width: int) -> Table:

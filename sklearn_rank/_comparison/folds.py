@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._comparison.compare import counts
-from sklearn_rank._comparison.paired_test import PairedTest, PairRow
+from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._estimates.arguments import check_arguments, numbers
 from sklearn_rank._estimates.intervals import t_interval
 from sklearn_rank._estimates.samples import Paired, exact_mean, has_no_spread, ratio
 from sklearn_rank._estimates.significance import pvalue_without_spread, t_pvalue
+from sklearn_rank._tell.pairs import PairRow
 from sklearn_rank._utils.arguments import named_arguments
 
 

@@ -25,7 +25,8 @@ from sklearn_rank._tell.text import Parts, between, number, p_in_words, plain
 from sklearn_rank._tell.verdict import SHOWN_BELOW, SystemOutcome
 
 if TYPE_CHECKING:
-    from sklearn_rank._comparison.paired_test import PairedTest, PairRow
+    from sklearn_rank._comparison.paired_test import PairedTest
+    from sklearn_rank._tell.pairs import PairRow
 
 DOTS = (
     "Dots are differences from the baseline, lines their intervals; right is better. Filled: the corrected p-value is "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -12,108 +11,35 @@ from numpy.typing import NDArray
 
 from sklearn_rank._data.judged import judged_note
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.intervals import skew_note
 from sklearn_rank._estimates.power import detectable
 from sklearn_rank._estimates.proportions import Interval
+from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._estimates.samples import exact_mean, some
-from sklearn_rank._metric.choices import QueryCounts, choices_in_words, without_value
+from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._metric.run_means import RunMeans, between_runs
-from sklearn_rank._tell.text import written_count
+from sklearn_rank._tell.notes import between_runs, note_without_settled
+from sklearn_rank._tell.pairs import (
+    PAIR_COLUMNS,
+    PLURALS,
+    Design,
+    PairRow,
+    has_corrected_intervals,
+    notes_on_pairs,
+    tables_of_pairs,
+    title_of_pairs,
+)
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import (
-    P_CORRECTED,
-    VALUE_WIDTH,
-    WIDTH,
-    LabeledName,
-    P,
-    PValueName,
     Table,
     TableReport,
-    cell,
-    pvalue_cell,
-    shorten,
-    shorten_values,
-    with_interval,
 )
 from sklearn_rank._utils.typing import Array
 
 T = TypeVar("T")
 
-EQUAL_DIFFERENCES = 1e-12
-"""Standard errors below this share of the difference are rounding errors."""
-
-PAIR_NAME_WIDTH = 16
-"""Maximum width of a system's name in printed pairs, so that a line fits a terminal."""
-
-DIFFERENCE, CORRECTED = LabeledName("difference", "a - b"), PValueName("p corrected", "corr. p")
-"""Columns whose printed heads are no longer than their numbers."""
-
-PAIR_COLUMNS = (
-    "a", "b", "mean a", "mean b", DIFFERENCE, "low", "high", P, CORRECTED, "effect", "won", "tied", "lost", "queries",
-)  # fmt: skip
-"""Columns of the table behind the attributes of segments."""
-
-METHODS_OF_RATES = {"bonett-price": "Bonett and Price's", "newcombe": "Newcombe's"}
-"""Names of the intervals of success rates."""
-
 CORRECTED_LEVEL = "at the level of the corrected p"
-"""Description of printed and drawn intervals."""
-
-PLURALS = {"query": "queries", "fold": "folds"}
-
-
-@dataclass(frozen=True)
-class PairRow:
-    """Numbers of a pair, on all queries or in a segment; NaN and None if the queries are too few for a test."""
-
-    a: str
-    b: str
-    segment: tuple[Any, ...]
-    n_units: int | tuple[int, int]
-    mean_a: float = math.nan
-    mean_b: float = math.nan
-    difference: float = math.nan
-    pvalue: float = math.nan
-    corrected_pvalue: float = math.nan
-    statistic: float = math.nan
-    confidence_interval: Interval = (math.nan, math.nan)
-    corrected_interval: Interval = (math.nan, math.nan)
-    interval_method: str = ""
-    effect_size: float = math.nan
-    won: int | None = None
-    tied: int | None = None
-    lost: int | None = None
-    standard_error: float = math.nan
-    df: float = math.nan
-    is_skewed: bool = False
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """The pair, and the values of the segment."""
-        return (self.a, self.b, *self.segment)
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether the difference is the same for every query: no interval, and p of a sign test."""
-        is_equal = self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
-        return is_equal and self.difference != 0 and not self.interval_method
-
-    @property
-    def ends(self) -> tuple[float | None, float | None]:
-        """Ends of the interval at the level of the corrected p-value, if there is one."""
-        low, high = self.corrected_interval
-        return (None, None) if math.isnan(low) else (low, high)
-
-    def cells(self) -> tuple[Any, ...]:
-        """Cells of a table; None without a number."""
-        numbers = (
-            self.mean_a, self.mean_b, self.difference, *self.confidence_interval, self.pvalue, self.corrected_pvalue,
-            self.effect_size,
-        )  # fmt: skip
-        known = (None if math.isnan(x) else x for x in numbers)
-        return (*self.segment, self.a, self.b, *known, self.won, self.tied, self.lost, written_count(self.n_units))
+"""Description of drawn intervals."""
 
 
 class OfOnePair(Generic[T]):
@@ -409,61 +335,32 @@ class PairedTest(TableReport):
         check_arguments("minimal_detectable_difference", power=power, alpha=alpha)
         return detectable(self.standard_error, self.df, power, alpha, self.alternative)
 
-    def _title(self) -> str:
-        test, correction = f"test {self.test!r}", f"correction {self.correction!r}"
-        first, *others = self._pair_rows
-        if self.by:
-            counted = self._counted(self.overall._pair_rows[0].n_units)
-            by = "" if self.by == ("by",) else f" by {' and '.join(self.by)}"
-            metric = display_name(self.metric or "")
-            return f"Differences in {metric} from {self.baseline}{by}, {counted}, {test}, {correction}"
-        what = self.metric or "a metric"
-        if others:
-            counted = "" if self.n_clusters is None and not self.is_weighted else f"{self._counted()}, "
-            return f"{what}, {counted}{test}, {correction}"
-        correction = f", {correction}" if self._is_corrected else ""
-        pair = f"{first.a} minus {first.b}"
-        return f"{what}: {pair}, {self._counted(first.n_units)}, {test}, {self.alternative}{correction}"
-
-    def _counted(self, n: int | tuple[int, int] | None = None) -> str:
-        """Description of the units: "80 weighted queries in 20 clusters"."""
-        number = "" if n is None else f"{written_count(n)} "
-        clusters = "" if self.n_clusters is None else f" in {self.n_clusters} clusters"
-        return f"{number}{'weighted ' if self.is_weighted else ''}{PLURALS[self.unit]}{clusters}"
+    @property
+    def _design(self) -> Design:
+        return Design(
+            self.metric or "", self.test, self.alternative, self.correction, self.baseline, self.unit, self.n_clusters,
+            self.is_weighted, self.confidence_level, self.by,
+        )  # fmt: skip
 
     @property
-    def _is_corrected(self) -> bool:
-        """Whether the correction changes a printed p-value."""
-        return any(row.corrected_pvalue > row.pvalue for row in self._pair_rows)
+    def _of_all(self) -> tuple[PairRow, ...]:
+        """Rows of all queries beside those of segments."""
+        return self.overall._pair_rows if self.by else ()
+
+    def _title(self) -> str:
+        return title_of_pairs(self._pair_rows, self._design, self.overall._pair_rows[0].n_units)
 
     @property
     def _has_corrected_intervals(self) -> bool:
-        """Whether a printed interval is at the level of a corrected p-value."""
-        rows = self._pair_rows if self._segments is None else (*self._pair_rows, *self.overall._pair_rows)
-        return any(row.ends not in ((None, None), row.confidence_interval) for row in rows)
+        return has_corrected_intervals((*self._pair_rows, *self._of_all))
 
     def _notes(self) -> list[str]:
-        alone, rows = len(self._pair_rows) == 1 and not self.by, self._pair_rows
-        skewed = [f"{row.a} - {row.b}" for row in rows if row.is_skewed]
-        constant = [f"{row.a} - {row.b}" for row in rows if row.is_constant]
-        notes: list[str] = []
-        if self._segments is not None:
-            rows = (*rows, *self.overall._pair_rows)
-            skewed, constant = [display_name(self.metric or "")] * any(row.is_skewed for row in rows), []
-            for (a, _), p in self.interaction.items():
-                test = self._segments.interaction_test
-                tested = "no test." if math.isnan(p) else f"{test}, corrected p = {pvalue_cell(p)}"
-                notes.append(f"{a}: does the difference vary between segments? {tested[0].upper()}{tested[1:]}")
-        if alone and (name := METHODS_OF_RATES.get(rows[0].interval_method)):
-            notes.append(f"The interval is {name}, of a difference of success rates.")
-        notes += [skew_note(() if alone else skewed)] * bool(skewed)
-        notes += [constant_note(() if alone else constant, self.unit)] * bool(constant)
-        which = "The" if alone else "Each"
-        notes += [f"{which} interval has the level of its corrected p."] * self._has_corrected_intervals
-        notes += [self.nothing] * bool(self.nothing)
+        test = "" if self._segments is None else self._segments.interaction_test
+        notes = notes_on_pairs(self._pair_rows, self._of_all, self._design, self.interaction, test)
         name = self.metric or ""
         about_runs = between_runs({name: self.run_means}, self.means)
-        return notes + [*filter(None, [self.note_without_settled, judged_note({name: self.judged}), about_runs])]
+        more = self.nothing, self.note_without_settled, judged_note({name: self.judged}), about_runs
+        return [*notes, *filter(None, more)]
 
     @property
     def note_without_settled(self) -> str:
@@ -479,56 +376,13 @@ class PairedTest(TableReport):
         return choices_in_words({name: self.meaning}, {} if self.counts is None else {name: self.counts})
 
     def _tables(self) -> list[Table]:
-        return self._printed(str, WIDTH)
+        return self._printed(is_text=False)
 
     def _text_tables(self) -> list[Table]:
-        return self._printed(lambda name: shorten(str(name), PAIR_NAME_WIDTH), VALUE_WIDTH)
+        return self._printed(is_text=True)
 
-    def _printed(self, written: Callable[[Any], str], width: int) -> list[Table]:
-        """The most important columns, with shortened names and values of attributes; `table` has all columns."""
-        if self.by:
-            return [self._of_segments(a, b, width) for a, b in self.pairs]
-        return [self._alone(written)] if len(self._pair_rows) == 1 else self._of_pairs(written)
-
-    def _alone(self, written: Callable[[Any], str]) -> Table:
-        """The only pair, in one line."""
-        (row,) = self._pair_rows
-        corrected: dict[str, Any] = {P_CORRECTED: row.corrected_pvalue} if self._is_corrected else {}
-        counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
-        low, high = row.ends
-        numbers: dict[str, Any] = {"difference": row.difference, "low": low, "high": high, P: row.pvalue, **corrected}
-        numbers |= {"effect": row.effect_size, **counts}
-        return Table((written(row.a), written(row.b), *numbers), ((row.mean_a, row.mean_b, *numbers.values()),))
-
-    def _of_pairs(self, written: Callable[[Any], str]) -> list[Table]:
-        """The systems, and the pairs."""
-        n_of: dict[str, int] = {}
-        for row in self._pair_rows:
-            n_a, n_b = row.n_units if isinstance(row.n_units, tuple) else (row.n_units, row.n_units)
-            n_of |= {row.a: n_a, row.b: n_b}
-        means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
-        level = f"{100 * self.confidence_level:g} % interval"
-        columns = ("a", "b", DIFFERENCE, level, P_CORRECTED, "won", "lost")
-        rows = [
-            (written(row.a), written(row.b), *with_interval(row.difference, *row.ends), row.corrected_pvalue,
-             *(() if row.won is None else (row.won, row.lost)))
-            for row in self._pair_rows
-        ]  # fmt: skip
-        return [Table(("system", PLURALS[self.unit], "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
-
-    def _of_segments(self, a: str, b: str, width: int) -> Table:
-        """The rows of a pair, and its row of all queries."""
-        width = width if width == WIDTH else max(6, width // len(self.by))
-        rows = []
-        for row in (*self._pair_rows, *self.overall._pair_rows):
-            if (row.a, row.b) == (a, b):
-                difference, p = (None if math.isnan(x) else x for x in (row.difference, row.corrected_pvalue))
-                segment = row.segment or (None,) * len(self.by)
-                numbers = with_interval(difference, *row.ends)
-                rows.append((*shorten_values(segment, width), row.n_units, *numbers, p, row.won, row.lost))
-        level = f"{100 * self.confidence_level:g} % interval"
-        columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, P_CORRECTED, "won", "lost")
-        return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
+    def _printed(self, *, is_text: bool) -> list[Table]:
+        return tables_of_pairs(self._pair_rows, self.means, self._design, self._of_all, is_text=is_text)
 
 
 def means_without_settled(
@@ -545,21 +399,3 @@ def means_without_settled(
         {name: exact_mean(x[at], some(weight, at)) for name, x in values.items()} for at in (defined, kept)
     )
     return after if after != before else {}
-
-
-def note_without_settled(
-    means: Mapping[str, float], counts: QueryCounts, meaning: str, metric: str, pair: tuple[str, str] | None
-) -> str:
-    """Sentence with the means, and the difference of the only pair, without queries whose judgments fix the value."""
-    n = counts.n_settled or 0
-    which = f"the {n:,} queries that have" if n > 1 else "the query that has"
-    shown = ", ".join(f"{name} {cell(mean)}" for name, mean in means.items())
-    if pair is not None:
-        shown += f", {pair[0]} - {pair[1]} {cell(means[pair[0]] - means[pair[1]])}"
-    return f"Without {which} {without_value(meaning)}, {metric}: {shown}."
-
-
-def constant_note(pairs: Sequence[str] = (), unit: str = "query") -> str:
-    """Note on a difference that is the same for every query, of one comparison or of some pairs."""
-    of = f" of {', '.join(pairs)}" if pairs else ""
-    return f"The difference{of} is the same for every {unit}: it has no interval, and p counts signs."

@@ -12,7 +12,7 @@ import numpy as np
 
 from sklearn_rank._comparison.align import Aligned, align
 from sklearn_rank._comparison.compare import check_options, common_to_rows, corrected_rows, paired_test, row_of
-from sklearn_rank._comparison.paired_test import PAIR_COLUMNS, PairedTest, PairRow, SegmentTests
+from sklearn_rank._comparison.paired_test import PairedTest, SegmentTests
 from sklearn_rank._estimates.corrections import adjusted
 from sklearn_rank._estimates.proportions import are_rates
 from sklearn_rank._estimates.runs import Between
@@ -28,6 +28,7 @@ from sklearn_rank._estimates.segments import (
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
+from sklearn_rank._tell.pairs import PAIR_COLUMNS, PairRow
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import P_CORRECTED, P, PartlyPrinted

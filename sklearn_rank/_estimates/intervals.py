@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,8 @@ from sklearn_rank._estimates.proportions import (
 from sklearn_rank._estimates.resampling import batch_size
 from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import (
+    NOT_SEEN,
+    SKEWED,
     Paired,
     Sample,
     Unpaired,
@@ -35,12 +36,6 @@ from sklearn_rank._estimates.samples import (
     with_bounds_seen,
 )
 from sklearn_rank._utils.typing import Array, Index, RandomState
-
-MOST_NAMED = 6
-"""Largest number of names in a note."""
-
-NOT_SEEN, SKEWED = "not seen", "skewed"
-"""Notes of intervals: it allows for values that were not seen, or it may not keep its level."""
 
 
 def interval_by_method(
@@ -135,23 +130,6 @@ def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> N
         raise ValueError(f"{rule} Got {'weights' if cluster is None else 'clusters'}: use method='t'.")
     if not are_successes(x):
         raise ValueError(f"{rule} Got {x[(x != 0) & (x != 1)][0]:g}.")
-
-
-def skew_note(which: Sequence[str] = ()) -> str:
-    """Note on intervals that may not keep their level; ``docs/decide/measured.md`` has figures."""
-    whose = f"intervals of {_named(which)}" if which else "interval"
-    return f"The {whose} may be too narrow: few queries, skewed values."
-
-
-def unseen_note(which: Sequence[str]) -> str:
-    """Note on intervals with a query at each bound."""
-    intervals = "The interval of {} allows" if len(which) == 1 else "The intervals of {} allow"
-    return f"{intervals.format(_named(which))} for values not seen."
-
-
-def _named(which: Sequence[str]) -> str:
-    """The first names, and the number of others."""
-    return ", ".join([*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])])
 
 
 def t_interval(center: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:

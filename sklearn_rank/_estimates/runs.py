@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
+
+RunMeans = Mapping[str, Sequence[float]]
+"""Mean of each run, by the name of the metric or of the system."""
 
 
 class RunSpread(NamedTuple):
@@ -52,6 +55,11 @@ def run_spread(runs: Array, cluster: Index | None = None, weight: Array | None =
         n_clusters = sums.shape[1]
         squares = n_clusters / (n_clusters - 1) * (sums**2).sum() if n_clusters > 1 else 0.0
     return RunSpread(float(means.var(ddof=1)), float(squares / (k - 1) / size.sum() ** 2), k)
+
+
+def sd_of(means: Sequence[float]) -> float:
+    """Standard deviation of the means of several runs."""
+    return float(np.std(means, ddof=1))
 
 
 def spread_of(

@@ -15,6 +15,9 @@ from sklearn_rank._utils.typing import Array, Index
 
 QueryNumbers = TypeVar("QueryNumbers", bound=NDArray[Any])
 
+NOT_SEEN, SKEWED = "not seen", "skewed"
+"""Notes of intervals: it allows for values that were not seen, or it may not keep its level."""
+
 EQUAL_WITHIN = 1e-12
 """Values of a query are equal up to this relative difference: the order of sums changes the rounding."""
 

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, MeanEstimate, interval_of, t_interval
+from sklearn_rank._estimates.intervals import MeanEstimate, interval_of, t_interval
 from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import (
+    NOT_SEEN,
+    SKEWED,
     Paired,
     Sample,
     are_skewed,

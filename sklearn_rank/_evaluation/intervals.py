@@ -1,9 +1,8 @@
-"""Intervals of results, comparisons and segments in tables, and the note under them."""
+"""Intervals of results, comparisons and segments in tables."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,28 +11,11 @@ from sklearn_rank._estimates.arguments import check_arguments
 from sklearn_rank._estimates.runs import Between, between_runs_of, spread_of
 from sklearn_rank._estimates.samples import counted, some
 from sklearn_rank._evaluation.clusters import clusters_of_queries
-from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._utils.typing import Array, Index
 
 if TYPE_CHECKING:
     from sklearn_rank._estimates.intervals import MeanInterval
-
-
-def note_of_intervals(notes: Iterable[tuple[str, str]]) -> str:
-    """Sentences under the intervals of metrics, given the name of each metric with the note of an interval."""
-    from sklearn_rank._estimates.intervals import NOT_SEEN, SKEWED, skew_note, unseen_note  # loads scipy.special
-
-    named: dict[str, dict[str, None]] = {SKEWED: {}, NOT_SEEN: {}, "": {}}
-    for metric, note in notes:
-        named[note][display_name(metric)] = None
-    sentences = ((skew_note, named[SKEWED]), (unseen_note, named[NOT_SEEN]))
-    return " ".join(sentence([*names]) for sentence, names in sentences if names)
-
-
-def interval_cells(found: Mapping[str, Any]) -> dict[str, tuple[float | None, float | None]]:
-    """Intervals of means for a table; cells are empty where there is none."""
-    return {name: (None, None) if math.isnan(one.ends[0]) else one.ends for name, one in found.items()}
 
 
 def bounds_of_values(name: str, meaning: str, values: Array) -> tuple[float, float]:

@@ -22,12 +22,12 @@ from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries
 from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import columns_of, parse_metric
 from sklearn_rank._metric.plain import PlainMetric
-from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.settled import metrics_to_add, said_by_others, settled_as_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property

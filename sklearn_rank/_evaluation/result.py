@@ -28,9 +28,7 @@ from sklearn_rank._evaluation.intervals import (
     averaged,
     bounds_of_values,
     cluster_of,
-    interval_cells,
     mean_intervals,
-    note_of_intervals,
     runs_variance,
 )  # fmt: skip
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows, runs_of_rows
@@ -54,6 +52,8 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._tell.notes import note_of_intervals
+from sklearn_rank._tell.text import ends_of
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo, query_count
 from sklearn_rank._utils.lazy import cached_property
@@ -815,8 +815,10 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             level, because values are skewed and queries are few.
         """
         found = mean_intervals(self, confidence_level)
-        intervals = interval_cells(found)
-        rows = ((labeled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
+        rows = (
+            (labeled(name), mean, *ends_of(found[name].ends), self.n_undefined[name])
+            for name, mean in self.mean().items()
+        )
         note = note_of_intervals((name, one.note) for name, one in found.items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 

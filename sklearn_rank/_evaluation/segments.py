@@ -15,6 +15,7 @@ from sklearn_rank._engine.grouping import number_of_rows, number_together
 from sklearn_rank._engine.ids import id_order, ids_of
 from sklearn_rank._evaluation.given_values import check_properties
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._tell.text import ends_of, level_in_words
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import (
     VALUE_WIDTH,
@@ -245,7 +246,7 @@ class Segments(TableReport):
             for row in (*self.table.rows, *self.overall.rows)
             if row[at] == metric
         ]
-        columns = ("queries", display_name(metric), f"{100 * self.confidence_level:g} % interval", "undefined")
+        columns = ("queries", display_name(metric), level_in_words(self.confidence_level), "undefined")
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
 
 
@@ -256,8 +257,7 @@ def numbers_of(result: Any, confidence_level: float) -> dict[str, tuple[Any, ...
         means, intervals = result.mean(), result.confidence_interval(confidence_level)
     rows = {}
     for name, mean in means.items():
-        low, high = (None if math.isnan(end) else end for end in intervals[name])
-        rows[name] = (len(result.qid), mean, low, high, result.n_undefined[name])
+        rows[name] = (len(result.qid), mean, *ends_of(intervals[name]), result.n_undefined[name])
     return rows
 
 

@@ -8,8 +8,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, with_counts
-from sklearn_rank._metric.run_means import RunMeans, between_runs
+from sklearn_rank._tell.notes import between_runs
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 

@@ -112,3 +112,13 @@ def count_of(counts: Sequence[int], n_queries: int) -> str:
 def written_count(n: int | tuple[int, int]) -> int | str:
     """Number of queries, or "12 and 15" if each system has its own queries."""
     return " and ".join(map(str, n)) if isinstance(n, tuple) else n
+
+
+def ends_of(interval: tuple[float, float]) -> tuple[float | None, float | None]:
+    """Cells of an interval; empty without an interval."""
+    return (None, None) if math.isnan(interval[0]) else interval
+
+
+def level_in_words(level: float) -> str:
+    """Head of a column of intervals: "95 % interval"."""
+    return f"{100 * level:g} % interval"

@@ -13,6 +13,7 @@ from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._estimates.intervals import mean_interval
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.intervals import bounds_of_values
+from sklearn_rank._tell.text import level_in_words
 from sklearn_rank._utils.constraints import is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.display._arguments import mapping
@@ -21,7 +22,6 @@ from sklearn_rank.display._figure import (
     COLORS,
     in_words,
     make_room,
-    percent,
     set_explained,
     set_rows,
     size_of,
@@ -159,7 +159,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
             self.bars_ += ax.plot([x] * len(group), [row[name] for name in group], **look)
 
     def _level(self) -> str:
-        return f" with {percent(self.confidence_level)} interval" if self.intervals and self.confidence_level else ""
+        return f" with {level_in_words(self.confidence_level)}" if self.intervals and self.confidence_level else ""
 
     def _label(self, name: str) -> str:
         return f"{name} (baseline)" if name == self.baseline else name

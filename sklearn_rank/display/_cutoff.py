@@ -14,9 +14,10 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._tell.text import level_in_words
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import ResultDisplay
-from sklearn_rank.display._figure import label_of, label_there, line_style, percent, set_cutoff_axis, set_labels
+from sklearn_rank.display._figure import label_of, label_there, line_style, set_cutoff_axis, set_labels
 from sklearn_rank.display._input import at_cutoffs, names_at_cutoffs
 from sklearn_rank.display._signature import completed
 
@@ -87,7 +88,7 @@ class CutoffDisplay(ResultDisplay):
             self.band_ = ax.fill_between(self.k, self.low, self.high, color=color, alpha=alpha, linewidth=0)
         band = ""
         if self.band_ is not None and self.confidence_level is not None:
-            band = f", {percent(self.confidence_level)} interval"
+            band = f", {level_in_words(self.confidence_level)}"
         lower = "" if self.greater_is_better else " (lower is better)"
         label = f"mean {display_name(self.metric)}@k{lower}{band}"
         set_cutoff_axis(ax, self.k)

@@ -16,6 +16,7 @@ from sklearn_rank._data.look import collected_findings
 from sklearn_rank._estimates.samples import Paired
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._tell.text import level_in_words
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
@@ -28,7 +29,6 @@ from sklearn_rank.display._figure import (
     label_of,
     make_room,
     open_axes,
-    percent,
     pvalue_text,
     set_explained,
     set_labels,
@@ -205,7 +205,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         return f"difference in {display_name(self.metric)} from {self.names[1]}{better}"
 
     def _label_rows(self, ax: Any) -> None:
-        level = "" if self.confidence_level is None else f" with {percent(self.confidence_level)} interval"
+        level = "" if self.confidence_level is None else f" with {level_in_words(self.confidence_level)}"
         note = f"; {self.note}" if self.note else ""
         set_explained(ax, self._what(), f"dots: means{level}; boxes: half of queries, lines: 90 %{note}")
 
@@ -224,7 +224,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         """Interval and p-value as text, if there are any."""
         texts = []
         if self.confidence_interval is not None and self._has_interval():
-            level = "" if self.confidence_level is None else f"{percent(self.confidence_level)} interval "
+            level = "" if self.confidence_level is None else f"{level_in_words(self.confidence_level)} "
             low, high = self.confidence_interval
             texts.append(f"{level}[{signed_difference(low, high - low)}, {signed_difference(high, high - low)}]")
         if self.pvalue is not None and not np.isnan(self.pvalue):

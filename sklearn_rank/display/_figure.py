@@ -226,8 +226,3 @@ def signed_difference(value: float, width: float) -> str:
         digits = max(0, 1 - math.floor(math.log10(width)))
         return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", MINUS)
     return f"{value:+#.3g}".replace("-", MINUS)
-
-
-def percent(confidence_level: float) -> str:
-    """Format a level in percent: "95 %"."""
-    return f"{100 * confidence_level:g} %"

@@ -15,11 +15,12 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._tell.text import level_in_words
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
-from sklearn_rank.display._figure import label_of, name_systems, percent, set_explained, set_rows, style_of, value_label
+from sklearn_rank.display._figure import label_of, name_systems, set_explained, set_rows, style_of, value_label
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
 
@@ -145,7 +146,7 @@ class SegmentsDisplay(PredictionsDisplay):
 
     def _explanation(self) -> str:
         note = f" {self.note}" if self.note else ""
-        parts = [f"{percent(self.confidence_level)} intervals{note}"]
+        parts = [f"{level_in_words(self.confidence_level)}s{note}"]
         parts += ["dotted lines: all queries"] * (len(self.values) <= MOST_LINES)
         parts += ["grey line: no difference"] * (self.difference_from is not None)
         return "; ".join(parts)

@@ -17,7 +17,6 @@ from sklearn_rank._data.look import findings_in, report
 from sklearn_rank._data.nothing import Nothing, nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.intervals import skew_note
 from sklearn_rank._estimates.noninferiority import (
     Aim,
     UnitSums,
@@ -27,18 +26,18 @@ from sklearn_rank._estimates.noninferiority import (
     smallest_margin,
     t_quantile,
 )
-from sklearn_rank._estimates.runs import Between
+from sklearn_rank._estimates.runs import Between, RunMeans
 from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, is_concentrated, ratio, sample_of
 from sklearn_rank._estimates.significance import ComparisonOptions, t_pvalue
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words, metric_of_meaning
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
 from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
 from sklearn_rank._report.has_page import HasPage
+from sklearn_rank._tell.notes import between_runs, skew_note
 from sklearn_rank._tell.text import between
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key

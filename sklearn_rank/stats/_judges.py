@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,22 @@ from sklearn_rank._data.judged import shares_of_judges
 from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.intervals import Interval, mean_interval, t_interval, unseen_note
+from sklearn_rank._estimates.intervals import Interval
+from sklearn_rank._estimates.judged import (
+    SAME_SHARE,
+    JudgedEstimate,
+    JudgedValues,
+    allowing_for_unseen,
+    estimate,
+    people_alone,
+)
 from sklearn_rank._estimates.proportions import are_successes
-from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean, is_skewed, sample_of, with_bounds_seen
-from sklearn_rank._estimates.significance import ComparisonOptions, student, t_pvalue
+from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean
+from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._tell.notes import notes_on_judges
+from sklearn_rank._tell.text import ends_of, level_in_words
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import LabeledName, P, Table, TableReport
@@ -33,137 +43,11 @@ LARGEST_T = 5.0
 LEAST_WAYS = 1_000_000
 """Number of ways to choose people's queries beyond which a coincidence is ruled out."""
 
-FEWEST_HUMAN, FEW_HUMAN = 5, 20
-"""Smallest number of queries judged by people, and the number below which a note says that they are few."""
+FEWEST_HUMAN = 5
+"""Smallest number of queries judged by people."""
 
 LEAST_OF_MODEL = 0.9
 """Smallest judged share of people's results, as a part of the model's share."""
-
-SAME_SHARE = 1e-9
-"""Difference of shares that is a rounding error."""
-
-
-# --- the estimate ------------------------------------------------------------------------------------------------
-
-
-class JudgedValues(NamedTuple):
-    """Values per query: by people, by the model on the same queries, and by the model on the other queries.
-
-    `pseudo`: values of two pseudo queries at the bounds, which allow for values that were not seen; otherwise empty.
-    `bounds`: lowest and highest value, or difference, of the metric. `are_rates`: success rates, which always have the
-    pseudo queries. `shares`: judged documents of the system that
-    people judged least, by people and by the model; NaN if unknown.
-    """
-
-    human: Array
-    model: Array
-    others: Array
-    n_left_out: int = 0
-    pseudo: Array = np.empty(0)
-    bounds: Array = np.array([-math.inf, math.inf])
-    shares: Array = np.array([math.nan, math.nan])
-    is_difference: bool = False
-    are_rates: bool = False
-
-    @property
-    def allows_for_unseen(self) -> bool:
-        """Whether values that are not success rates have pseudo queries."""
-        return len(self.pseudo) > 0 and not self.are_rates
-
-    @property
-    def people_judged_less(self) -> bool:
-        """Whether people are known to have judged fewer of the documents than the model."""
-        return bool(self.shares[0] < self.shares[1] - SAME_SHARE)
-
-
-class JudgedEstimate(NamedTuple):
-    """Prediction-powered mean, its standard error (with pseudo queries), lambda, interval and p-value."""
-
-    mean: float
-    standard_error: float
-    lam: float
-    interval: Interval
-    pvalue: float
-
-
-def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, float, float]:
-    """PPI++ estimate of a mean, its standard error, and lambda, the weight of the model; None tunes lambda."""
-    # As in ppi-python, the variance of all model values in lambda divides by n - 1, and all other variances by n.
-    human, model, others = values[:3]
-    n, n_others = len(human), len(others)
-    if lam is None:
-        covariance = float(np.mean((human - human.mean()) * (model - model.mean())))
-        variance = float(np.concatenate([model, others]).var(ddof=1))
-        lam = min(max(covariance / ((1 + n / n_others) * variance), 0.0), 1.0)
-    mean = exact_mean(human) + lam * (exact_mean(others) - exact_mean(model))
-    variance = float((human - lam * model).var()) / n + lam**2 * float(others.var()) / n_others
-    return mean, math.sqrt(variance), lam
-
-
-def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
-    """The estimate and its interval; only people's values count if the model gives all queries the same value."""
-    # The interval of a rate, or of skewed or equal values, adds two pseudo queries on which the model is wrong once in
-    # each direction; that of a difference adds a win and a loss that the model does not see. The mean has none of them.
-    mean, lam = _tuned(values)
-    # A model without a correlation on the queries at hand has none with the pseudo queries.
-    center, standard_error = _people(values) if _is_constant(values) else power_tuned(_with_pseudo_queries(values))[:2]
-    (low, high), pvalue = _with_ends(values, center, standard_error, confidence_level)
-    if values.allows_for_unseen:
-        reached = min(max(mean, float(values.bounds[0])), float(values.bounds[1]))
-        low, high = min(low, reached), max(high, reached)
-    return JudgedEstimate(mean, standard_error, lam, (low, high), pvalue)
-
-
-def allowing_for_unseen(values: JudgedValues) -> JudgedValues:
-    """The values with pseudo queries, if people's values, or what the model leaves of them, are skewed or all equal."""
-    low, high = values.bounds
-    people = sample_of(values.human, None)
-    if values.are_rates or not math.isfinite(high - low) or (values.is_difference and people.standard_error == 0):
-        return values
-    left = sample_of(values.human - _tuned(values)[1] * values.model, None)
-    if any(is_skewed(sample) or sample.standard_error == 0 for sample in (people, left)):
-        return values._replace(pseudo=np.array([high, low]))
-    return values
-
-
-def _tuned(values: JudgedValues) -> tuple[float, float]:
-    """Mean and lambda; only people's values count if the model gives all queries the same value."""
-    if _is_constant(values):
-        return exact_mean(values.human), 0.0
-    mean, _, lam = power_tuned(values)
-    return mean, lam
-
-
-def _is_constant(values: JudgedValues) -> bool:
-    """Whether the model gives all queries the same value."""
-    everything = np.concatenate([values.model, values.others])
-    return bool(np.ptp(everything) <= EQUAL_WITHIN * np.abs(everything).max())
-
-
-def _people(values: JudgedValues) -> tuple[float, float]:
-    """Mean and standard error of only people's values, with the pseudo queries."""
-    if values.allows_for_unseen:
-        return with_bounds_seen(sample_of(values.human, None), (float(values.bounds[0]), float(values.bounds[1])))
-    human = np.append(values.human, values.pseudo)
-    return exact_mean(human), sample_of(human, None).standard_error
-
-
-def _with_pseudo_queries(values: JudgedValues) -> JudgedValues:
-    """Add the pseudo queries, on which the model makes the largest possible error."""
-    human = np.append(values.human, values.pseudo)
-    wrong = 0 * values.pseudo if values.is_difference else values.pseudo[::-1]
-    return values._replace(human=human, model=np.append(values.model, wrong))
-
-
-def _with_ends(values: JudgedValues, center: float, standard_error: float, level: float) -> tuple[Interval, float]:
-    """Student's t interval, cut at the bounds of the metric, and p; without spread, only p, of a sign test."""
-    # Only the pseudo queries of a success rate give degrees of freedom.
-    df = len(values.human) - 1.0 + 2 * (values.are_rates and not values.is_difference)
-    if standard_error <= EQUAL_WITHIN * abs(center):
-        return (math.nan, math.nan), student(Paired(values.human, 0 * values.human), ComparisonOptions()).pvalue
-    (low, high), (lowest, highest) = t_interval(center, standard_error, df, level, "two-sided"), values.bounds
-    return (max(low, lowest), min(high, highest)), t_pvalue(center / standard_error, df, "two-sided")
-
 
 # --- values of queries -------------------------------------------------------------------------------------------
 
@@ -295,30 +179,17 @@ def _warn_of_the_same_judge(given: tuple[Evaluation, Evaluation]) -> None:
 def _rows(values: JudgedValues, found: JudgedEstimate, confidence_level: float) -> list[tuple[Any, ...]]:
     """Rows of a table: both judges, only people, and only the model, which has no interval."""
     human, model, others = values[:3]
-    alone, alone_p = _people_alone(values, confidence_level)
+    alone, alone_p = people_alone(values, confidence_level)
     everything = np.concatenate([model, others])
     spreads = min(np.ptp(human), np.ptp(model)) > EQUAL_WITHIN * max(np.abs(human).max(), np.abs(model).max())
     correlation = float(np.corrcoef(human, model)[0, 1]) if spreads else None
     return [
-        ("both", len(human) + len(others), found.mean, *_cells(found.interval), found.pvalue, found.lam, None,
+        ("both", len(human) + len(others), found.mean, *ends_of(found.interval), found.pvalue, found.lam, None,
          None),
-        ("people only", len(human), exact_mean(human), *_cells(alone), alone_p, None, None, None),
+        ("people only", len(human), exact_mean(human), *ends_of(alone), alone_p, None, None, None),
         ("model only", len(everything), exact_mean(everything), None, None, None, None,
          exact_mean(model) - exact_mean(human), correlation),
     ]  # fmt: skip
-
-
-def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interval, float]:
-    """Interval of only people's values, and p of a difference; a mean follows the rule of all means."""
-    if values.is_difference:
-        return _with_ends(values, *_people(values), confidence_level)
-    bounds = float(values.bounds[0]), float(values.bounds[1])
-    return mean_interval(values.human, None, None, bounds, confidence_level, is_binary=values.are_rates).ends, math.nan
-
-
-def _cells(interval: Interval) -> tuple[float | None, float | None]:
-    """Cells of an interval; empty without an interval."""
-    return (None, None) if math.isnan(interval[0]) else interval
 
 
 CORRELATION = LabeledName("correlation", "corr.")
@@ -326,32 +197,6 @@ CORRELATION = LabeledName("correlation", "corr.")
 
 COLUMNS_OF_DIFFERENCE = ("judged by", "queries", "difference", "low", "high", P, "lambda", "bias", CORRELATION)
 COLUMNS_OF_MEANS = ("metric", "judged by", "queries", "mean", "low", "high", "lambda", "bias", CORRELATION)
-
-
-def _residuals_are_equal(values: JudgedValues) -> bool:
-    """Whether people and the model differ by the same amount on all queries, and no pseudo queries allow for it."""
-    human, residual = values.human, values.human - values.model
-    return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
-
-
-def _notes_on(values: Mapping[str, JudgedValues], *, has_runs: bool) -> tuple[str, ...]:
-    """Notes on several runs, few queries, unequal judging, equal residuals and undefined queries."""
-    notes = ["Intervals do not allow for the variance between runs."] * has_runs
-    if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
-        notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
-    for name, one in values.items():
-        if one.people_judged_less:
-            notes.append(f"The bias includes unequal judging: {shares_of_judges(one.shares, name)}.")
-        if _residuals_are_equal(one):
-            notes.append(
-                f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may be "
-                "too short, or there is none."
-            )
-        if one.allows_for_unseen:
-            notes.append(unseen_note([name]))
-        if one.n_left_out:
-            notes.append(f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge.")
-    return tuple(notes)
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -393,7 +238,7 @@ class JudgedInterval(JudgedResult):
     lam: dict[str, float]
 
     def _title(self) -> str:
-        return f"Means by people and a model, {100 * self.confidence_level:g} % intervals"
+        return f"Means by people and a model, {level_in_words(self.confidence_level)}s"
 
     def _text_tables(self) -> list[Table]:
         return [self.table.fitted()]
@@ -429,8 +274,8 @@ class JudgedDifference(JudgedResult):
     lam: float
 
     def _title(self) -> str:
-        level = 100 * self.confidence_level
-        return f"Difference of {self.metric}, new minus old, by people and a model, {level:g} % intervals"
+        level = level_in_words(self.confidence_level)
+        return f"Difference of {self.metric}, new minus old, by people and a model, {level}s"
 
 
 # --- the functions -----------------------------------------------------------------------------------------------
@@ -545,7 +390,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     rows = [(name, *row) for name, one in values.items() for row in _rows(one, estimates[name], level)]
     return JudgedInterval(
         confidence_level=level, table=Table(COLUMNS_OF_MEANS, tuple((*row[:6], *row[7:]) for row in rows)),
-        _judging=_notes_on(values, has_runs=any(result.run_means for result in results.values())),
+        _judging=notes_on_judges(values, has_runs=any(result.run_means for result in results.values())),
         mean={name: one.mean for name, one in estimates.items()},
         confidence_interval={name: one.interval for name, one in estimates.items()},
         standard_error={name: one.standard_error for name, one in estimates.items()},
@@ -641,7 +486,7 @@ def compare_judged(
     both = estimate(values, level)
     return JudgedDifference(
         confidence_level=level, table=Table(COLUMNS_OF_DIFFERENCE, tuple(_rows(values, both, level))),
-        _judging=_notes_on(
+        _judging=notes_on_judges(
             {found.metric: values}, has_runs=any(result.run_means for result in results.values())
         ),
         metric=found.metric, difference=both.mean,

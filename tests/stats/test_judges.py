@@ -11,10 +11,10 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from sklearn_rank import evaluate
+from sklearn_rank._estimates.judged import JudgedValues, power_tuned
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_judged, confidence_interval, judge_agreement, judged_interval
-from sklearn_rank.stats._judges import JudgedValues, power_tuned
 
 
 def judges(human, model, others, metric="ndcg@10"):
