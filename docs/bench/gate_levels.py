@@ -11,7 +11,9 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._estimates.margins import IS_WORSE, PairedQueries, segment_tests
 from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses
+from sklearn_rank._estimates.runs import ONE_RUN
 
 ALPHA = 0.05
 SMALL, LARGE = (0.005, 0.01, 0.02), (0.05, 0.1)
@@ -191,6 +193,85 @@ def drawn_setting(rng):
     return words, (draw, n, margin), alpha
 
 
+# --- floors and segments -------------------------------------------------------------------------------------
+
+
+def floor_decides(total, squares, n, floor, *, met):
+    """Whether sums of values and squares show that the mean is above a floor, or below it."""
+    above, squares_above = total - n * floor, squares - 2 * floor * total + n * floor**2
+    sums = UnitSums(n, n, n, above, squares_above, above)
+    return WithLosses(sums if met else sums.mirrored, floor if met else 1 - floor, ALPHA).decides(0.0)
+
+
+def floor_level_of_hits(n, floor, *, met):
+    """Exact probability that hits with a rate of exactly the floor meet it, or miss it."""
+    hits = np.arange(n + 1)
+    decided = np.array([floor_decides(float(k), float(k), n, floor, met=met) for k in hits])
+    return float(stats.binom.pmf(hits, n, floor)[decided].sum())
+
+
+def reciprocal_ranks(rng, shape, floor):
+    """Reciprocal ranks of ranks 1 and 2, or 1 to 3 and none, whose mean is the floor."""
+    if floor >= 0.5:
+        return np.where(rng.random(shape) < 2 * (1 - floor), 0.5, 1.0)
+    p = [0.6 * floor, 0.5 * floor, 0.45 * floor, 1 - 1.55 * floor]
+    return rng.choice([1.0, 1 / 2, 1 / 3, 0.0], shape, p=p)
+
+
+def floor_level(draw, n, floor, n_draws, seed, *, met):
+    """Share of draws whose mean is exactly the floor that meet it, or miss it."""
+    x = draw(np.random.default_rng([seed, n, int(1e4 * floor)]), (n_draws, n), floor)
+    sums = zip(x.sum(axis=1).tolist(), (x**2).sum(axis=1).tolist(), strict=True)
+    return sum(floor_decides(*of_draw, n, floor, met=met) for of_draw in sums) / n_draws
+
+
+def named(draws, margin):
+    """Share of draws, each with a segment a row, in which a segment is named."""
+    found = 0
+    for draw in draws:
+        pairs = {
+            ((i,), "metric"): PairedQueries(np.arange(len(d)), d, np.zeros(len(d)), True, None, None, 2.0, ONE_RUN)
+            for i, d in enumerate(draw)
+        }
+        tests = segment_tests(pairs, dict.fromkeys(pairs, margin), {"metric": 1.0}, ALPHA)
+        found += any(one.decision == IS_WORSE for one in tests)
+    return found / len(draws)
+
+
+def show_floors(n_draws, seed):
+    values = {
+        "nDCG (beta)": lambda rng, shape, floor: rng.beta(3 * floor, 3 * (1 - floor), shape),
+        "reciprocal ranks": reciprocal_ranks,
+    }
+    floors, sizes = (0.05, 0.3, 0.5, 0.8, 0.95), (10, 20, 50, 200, 500, 2000)
+    table("values whose mean is the floor", "highest level of met", "of missed")
+    for name in ("hits, exactly", *values):
+        highest = []
+        for met in (True, False):
+            level_at = (
+                [floor_level_of_hits(n, f, met=met) for n in sizes for f in floors]
+                if name not in values
+                else [floor_level(values[name], n, f, n_draws, seed, met=met) for n in sizes for f in floors]
+            )
+            highest.append(max(level_at))
+        print(f"| {name} | {highest[0]:.4f} | {highest[1]:.4f} |", flush=True)
+
+
+def show_segments(n_draws, seed, n_segments=10, n=20, loss=0.25, margin=0.05):
+    rng = np.random.default_rng(seed)
+    table("sd of differences", *(f"{of_size} queries" for of_size in (n, 2 * n, 4 * n)))
+    for sd in (0.1, 0.2, 0.3, 0.4):
+        shares = []
+        for size in (n, 2 * n, 4 * n):
+            lost, others = rng.normal(-loss, sd, (n_draws, size)), rng.normal(0, sd, (n_segments - 1, size))
+            shares.append(named([[one, *others] for one in lost], margin))
+        print(f"| {sd} | {' | '.join(f'{share:.2f}' for share in shares)} |", flush=True)
+    table("differences in 8 segments, each at a loss of the margin", "10 queries each", "20", "50")
+    for name, draw in QUERIES.items():
+        shares = [named(draw(rng, (n_draws, 8, size), margin), margin) for size in (10, 20, 50)]
+        print(f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
+
+
 def highest_level(draw, margins, sizes, n_draws, seed):
     """Highest level over margins and numbers of units, and where; high ones are drawn again."""
     cells = {}
@@ -259,7 +340,7 @@ def main():
     parser.add_argument("--draws", type=int, default=1000, help="of each cell of levels; ten times as many above 0.04")
     parser.add_argument("--supports", type=int, default=200, help="of the exact search, for each number of queries")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=["exact", "levels", "drawn"])
+    parser.add_argument("--only", choices=["exact", "levels", "drawn", "floors", "segments"])
     parser.add_argument("--settings", type=int, default=200, help="drawn at random")
     args = parser.parse_args()
     if args.only in (None, "exact"):
@@ -269,6 +350,10 @@ def main():
     if args.only in (None, "drawn"):
         show_drawn(args.settings, args.seed)
         show_apart(args.draws, args.seed)
+    if args.only in (None, "floors"):
+        show_floors(args.draws, args.seed)
+    if args.only in (None, "segments"):
+        show_segments(args.draws, args.seed)
 
 
 if __name__ == "__main__":

@@ -120,13 +120,20 @@ def parser() -> argparse.ArgumentParser:
     sub.epilog = gate.GATE_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then the new run")
     for name, more, text in (
-        ("--baseline", {"required": True, "action": "append", "metavar": "OLD"},
-         "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
+        ("--baseline", {"action": "append", "metavar": "OLD"},
+         "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column; not needed "
+         "with a floor"),
         ("--margin", {"metavar": "X", "action": "append", "default": []},
          "loss that is still no worse, in units of the metric, such as 0.01; NAME=X for one metric, may be repeated "
          "(default: none, which only looks for a loss)"),
         ("--largest-loss", {"metavar": "X", "action": "append", "default": []},
          "largest loss that a query can have, or NAME=X for one metric (default: the range of the metric)"),
+        ("--at-least", {"metavar": "NAME=X", "action": "append", "default": []},
+         "floor that the mean of a metric must reach, such as recall@10=0.8; may be repeated"),
+        ("--at-most", {"metavar": "NAME=X", "action": "append", "default": []},
+         "the same for a metric of which lower is better"),
+        ("--segment-margin", {"metavar": "X", "action": "append", "default": []},
+         "with --by: margin of each segment, or SEGMENT=X for one (default: the margin of the metric)"),
         ("--alpha", {"type": float, "default": 0.05, "metavar": "X"},
          "probability of each wrong decision (default: 0.05)"),
         ("--replace-undefined-by", {"type": float, "metavar": "X"},
@@ -138,6 +145,7 @@ def parser() -> argparse.ArgumentParser:
         ("--html", {"metavar": "FILE"}, "write a page to look at, too, with the lists of the queries that lose most"),
     ):  # fmt: skip
         sub.add_argument(name, help=text, **more)
+    _add_by(sub)
     _add_page(sub)
     _add_format(sub)
 
@@ -153,7 +161,9 @@ def parser() -> argparse.ArgumentParser:
          "make it the page of a gate with this margin, see gate; the exit code is the gate's"),
     ):  # fmt: skip
         sub.add_argument(*(["-o"] if name == "--output" else []), name, help=text, **more)
-    sub.set_defaults(largest_loss=[], alpha=0.05, replace_undefined_by=None)
+    sub.set_defaults(
+        largest_loss=[], at_least=[], at_most=[], segment_margin=[], by=None, alpha=0.05, replace_undefined_by=None
+    )
     _add_page(sub)
 
     sub = add("explain", commands.explain, "Why two runs differ on a query: what each document adds to the difference.")
@@ -246,8 +256,8 @@ def _add_data(
 
 def _add_by(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--by", metavar="FILE",
-                     help="lines of a query and its segment, such as a country: values in each segment; with --table a "
-                     "column")  # fmt: skip
+                     help="lines of a query and its segment, such as a country: values in each segment; or a column of "
+                     "QRELS, or with --table of the table")  # fmt: skip
 
 
 def _add_page(sub: argparse.ArgumentParser) -> None:

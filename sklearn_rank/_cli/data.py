@@ -200,7 +200,7 @@ def _read_baseline(options: argparse.Namespace) -> list[str]:
 
 
 def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> dict[str, Evaluation]:
-    """Return the results of the old run, which is the baseline, and of the new run."""
+    """Return the results of the old run, which is the baseline, if there is one, and of the new run."""
     runs, _ = runs_of(options), _read_baseline(options)
     if len(runs) != 1 or runs == [options.baseline]:
         what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"
@@ -347,7 +347,10 @@ def attribute_of(options: argparse.Namespace) -> dict[str, Any]:
         queries, values = (read_column(table, name).tolist() for name in (qid, options.by))
         name = options.by
     else:
-        pairs = read_qrels(_source(options.by), separator=options.separator, n_jobs=options.n_jobs)
+        of_file = not os.path.exists(options.by) and _has_column(options.files[0], options.by, options.separator)
+        column = {"doc_id": options.by, "qid": options.qid, "value": False, "duplicates": "first"} if of_file else {}
+        file = options.files[0] if of_file else options.by
+        pairs = read_qrels(_source(file), separator=options.separator, n_jobs=options.n_jobs, **column)
         queries, values = np.asarray(pairs.qid).tolist(), np.asarray(pairs.doc_id).tolist()
         name = os.path.basename(options.by).partition(".")[0]
     known = dict(zip(queries, values, strict=True))

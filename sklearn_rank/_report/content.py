@@ -10,6 +10,7 @@ from zlib import crc32
 from numpy.typing import NDArray
 
 from sklearn_rank._tell.text import Parts, number, sign_of
+from sklearn_rank._utils.table import Table
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank._version import __version__
 
@@ -138,6 +139,8 @@ class Content:
     to_judge : (head, rows)
     made : list of (str, str)
         A term and its description.
+    tables : list of (str, Table)
+        Further tables, each with a heading.
     """
 
     kind: str
@@ -163,6 +166,7 @@ class Content:
     why_no_lists: str = ""
     to_judge: tuple[tuple[str, ...], list[tuple[Any, ...]]] = ((), [])
     made: list[tuple[str, str]] = field(default_factory=list)
+    tables: list[tuple[str, Table]] = field(default_factory=list)
     text: Callable[[Any], Any] | None = None
     query_text: Callable[[Any], Any] | None = None
 

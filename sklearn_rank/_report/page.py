@@ -25,6 +25,7 @@ from sklearn_rank._tell.text import (
     visible_text,
     without_last_zeros,
 )
+from sklearn_rank._utils.table import Table
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_BYTES = 2_000_000
@@ -66,7 +67,8 @@ def to_html(content: Content, title: str | None) -> str:
 
 def _main(content: Content, kept: Any, data: dict[str, Any], title: str | None, limits: list[str]) -> Element:
     parts = [
-        _head(content, title), _means(content), _differences(content), *map(_of_segments(content), content.segments),
+        _head(content, title), _means(content), *(_plain_table(*one) for one in content.tables), _differences(content),
+        *map(_of_segments(content), content.segments),
         _queries(content, kept, data, limits), _to_judge(content), _made(content),
     ]  # fmt: skip
     return element("main", *parts)
@@ -131,6 +133,20 @@ def _of_metric(content: Content, means: Means, n_columns: int) -> Element:
     head = element("th", name(means.metric), element("small", lower), scope="rowgroup", colspan=n_columns)
     rows = [_mean(content, means, row, largest) for row in means.rows]
     return element("tbody", element("tr", head, class_="group"), *rows)
+
+
+def _plain_table(heading: str, table: Table) -> Element:
+    """A table as it is printed."""
+    (names, *cells), are_numbers = table._all_cells(), table._numeric()
+    head: list[Child] = [_column(one, "number" * right) for one, right in zip(names, are_numbers, strict=True)]
+    rows = [
+        element(
+            "tr",
+            *(number_cell(x) if right else element("td", name(x)) for x, right in zip(row, are_numbers, strict=True)),
+        )
+        for row in cells
+    ]
+    return _section(heading, table.note, _table(head, element("tbody", *rows), class_="plain"), id=None)
 
 
 def _largest(known: list[Difference], margin: float | None = None) -> float:

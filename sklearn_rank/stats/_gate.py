@@ -5,215 +5,69 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._comparison.align import Aligned, align, joined_runs, refuse_values
 from sklearn_rank._data.doors import STATISTICS
-from sklearn_rank._data.judged import judged_note
 from sklearn_rank._data.look import findings_in, report
 from sklearn_rank._data.nothing import Nothing, nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.noninferiority import (
-    Aim,
-    UnitSums,
-    WithLosses,
-    n_for_all,
-    n_for_some,
-    smallest_margin,
-    t_quantile,
+from sklearn_rank._estimates.floors import MET, MISSED, FloorQueries, FloorTest
+from sklearn_rank._estimates.margins import (
+    IS_WORSE,
+    NO_LOSS_SHOWN,
+    NO_WORSE,
+    UNDECIDED,
+    MarginTest,
+    PairedQueries,
+    SegmentTest,
+    above_margin,
+    margin_test,
+    segment_tests,
 )
-from sklearn_rank._estimates.runs import Between, RunMeans
-from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, is_concentrated, ratio, sample_of
-from sklearn_rank._estimates.significance import ComparisonOptions, t_pvalue
+from sklearn_rank._estimates.noninferiority import Aim, n_for_all, n_for_some, smallest_margin
+from sklearn_rank._estimates.samples import scaled, some
+from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.choices import QueryCounts, choices_in_words, metric_of_meaning
+from sklearn_rank._evaluation.segments import SegmentsBy, partition
+from sklearn_rank._metric.choices import metric_of_meaning
 from sklearn_rank._metric.key_signs import other_spelling
-from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
-from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, instead_of, made_of
+from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._tell.notes import between_runs, skew_note
-from sklearn_rank._tell.text import between
+from sklearn_rank._tell import gate as words
+from sklearn_rank._tell.gate import CHANCE, AboutMetric, ComparedLists, GateParts
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
-from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._gate_arguments import ALPHA, checked_margins, largest_losses, margins_of
-
-NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided", "no loss shown"
-
-CHANCE = 0.8
-"""Probability that the number of queries in the note of an undecided gate decides."""
-
-IF_NO_OTHERS_GAIN = "if no query gains more than those seen"
-"""Assumption of the decision "worse"."""
-
-N_SHOWN = 5
-"""Queries that are printed for each metric: those that lost most."""
-
-
-# --- the decision on one metric ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class PairedQueries:
-    """Values of the new and the old system by one metric, on the same queries.
-
-    `span`: highest less lowest value of the metric; None if it is unbounded or unknown. `counts`: counts of all
-    queries, if known. `nothing`: reason why no query can tell the systems apart. `run_means`: mean of each run of
-    systems with several runs. `knows_settled`: whether it is known which queries no ranking changes. `between`:
-    variance between runs.
-    """
-
-    qid: NDArray[Any]
-    new: Array
-    old: Array
-    greater_is_better: bool
-    cluster: Index | None
-    weight: Array | None
-    n_left_out: int
-    n_filled: int
-    meaning: str
-    judged: dict[str, float]
-    span: float | None
-    counts: QueryCounts | None
-    nothing: str
-    run_means: RunMeans
-    knows_settled: bool
-    between: Between
-
-    @cached_property
-    def gain(self) -> Array:
-        """Gain of each query: new minus old, or old minus new if lower is better; positive if new is better."""
-        better, other = (self.new, self.old) if self.greater_is_better else (self.old, self.new)
-        return Paired(better, other).values
-
-    def new_less_old(self, gain: Any) -> Any:
-        """Difference, new minus old, that belongs to a gain."""
-        return gain if self.greater_is_better else 0.0 - gain  # -gain would print -0.0000
-
-    @cached_property
-    def mean_gain(self) -> float:
-        """Mean gain."""
-        return self.mean(self.gain)
-
-    @cached_property
-    def sample(self) -> Sample:
-        """Gains of queries or clusters, with the standard error of their mean."""
-        return sample_of(self.gain, self.cluster, self.weight)
-
-    @cached_property
-    def sums(self) -> UnitSums:
-        """Sums of the gains over queries or clusters."""
-        return UnitSums.of(self.sample)
-
-    @cached_property
-    def largest_difference(self) -> float:
-        """Size of the largest difference of a query."""
-        return float(np.abs(self.gain).max())
-
-    @property
-    def range_seen(self) -> float:
-        """Highest minus lowest value of both systems; if all values are equal, their absolute value, or 1."""
-        both = np.concatenate([self.new, self.old])
-        return float(np.ptp(both) or np.abs(both).max() or 1.0)
-
-    def mean(self, x: Array) -> float:
-        """Mean of a system."""
-        return exact_mean(x, self.weight)
-
-    @property
-    def n_settled_left_out(self) -> int:
-        """Number of queries left out because their judgments fix the value."""
-        if self.counts is None or self.counts.counts_as is None or not math.isnan(self.counts.counts_as):
-            return 0
-        return self.counts.n_settled or 0
-
-    @property
-    def n_clusters(self) -> int | None:
-        """Number of clusters; None if queries are independent."""
-        return None if self.cluster is None else len(distinct_values(self.cluster))
-
-
-class MarginTest(NamedTuple):
-    """One-sided bounds of a mean difference, new minus old, the p-value and the decision, for a margin."""
-
-    low: float
-    high: float
-    pvalue: float
-    decision: str
-
-
-def margin_test(
-    pair: PairedQueries, margin: float | None, largest_loss: float, alpha: float, n_metrics: int
-) -> MarginTest:
-    """Test a mean gain against -margin: for "no worse" at `alpha`, for "worse" at `alpha / n_metrics`."""
-    mean, (standard_error, df) = pair.mean_gain, pair.between.widened(pair.sample.standard_error, pair.sample.df)
-    level = alpha / n_metrics
-    lowest = WithLosses(pair.sums, largest_loss, alpha, pair.between)
-    # The other side adds queries that win the largest difference seen, or the largest loss if all differences are 0.
-    highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss, level, pair.between)
-    loses = t_pvalue(ratio(above_margin(pair, margin or 0.0), standard_error), df, "less")
-    is_worse = max(loses, highest.pvalue(-(margin or 0.0)))
-    pvalue = is_worse if margin is None else lowest.pvalue(margin)
-    decision = UNDECIDED if margin is not None else NO_LOSS_SHOWN
-    if is_worse <= level:
-        decision = IS_WORSE
-    elif margin is not None and pvalue <= alpha:
-        decision = NO_WORSE
-    high = max(mean + t_quantile(level, df) * standard_error, -highest.low())
-    bounds = max(lowest.low(), -largest_loss), high if pair.span is None else min(high, pair.span)
-    low, high = sorted(map(pair.new_less_old, bounds))
-    return MarginTest(low, high, pvalue, decision)
-
-
-def above_margin(pair: PairedQueries, margin: float) -> float:
-    """Gain plus the margin; exactly zero if it is only a rounding error."""
-    above = pair.mean_gain + margin
-    return above if abs(above) > EQUAL_WITHIN * max(np.abs(pair.new).max(), np.abs(pair.old).max()) else 0.0
-
-
-# --- lists that did not change -----------------------------------------------------------------------------------
-
-
-class ComparedLists(NamedTuple):
-    """Number of ranked lists that differ; None if the results in `unknown` have no fingerprints of rankings."""
-
-    n_changed: int | None
-    unknown: tuple[str, ...] = ()
-
-
-def compared_lists(results: Mapping[str, Evaluation]) -> ComparedLists:
-    """Compare the ranked lists of both systems by query; a query that only one system has counts as different."""
-    prints = {name: result.ranking_fingerprints for name, result in results.items()}
-    if unknown := [name for name, sums in prints.items() if sums is None]:
-        return ComparedLists(None, tuple(unknown))
-    new, old = (
-        dict(zip(result.qid.tolist(), np.asarray(prints[name]).tolist(), strict=True))
-        for name, result in results.items()
-    )
-    return ComparedLists(sum(new.get(query) != old.get(query) for query in {*new, *old}))
-
-
-# --- the result --------------------------------------------------------------------------------------------------
+from sklearn_rank.stats._gate_arguments import (
+    ALPHA,
+    checked_floors,
+    checked_margins,
+    largest_losses,
+    margins_of,
+    refuse_without_baseline,
+    segment_margins,
+)
+from sklearn_rank.stats._gate_page import page_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GateResult(TableReport, HasPage):
     """Decision whether a new system is no worse than an old system, from `no_worse`; true if the gate passes.
 
+    `print` shows everything, and so does pytest with ``assert gate, str(gate)``; the `repr` is one line.
+
     Attributes
     ----------
-    decision : {"no worse", "worse", "undecided", "no loss shown"}
-        The gate passes with "no worse", and without a margin with "no loss shown".
+    decision : {"no worse", "no loss shown", "met", "worse", "missed", "undecided"}
+        The gate passes with the first three: "no worse", without a margin "no loss shown", without an old system "met".
     decisions : dict of str to str
         Decision of each metric.
     verdict : str
@@ -237,14 +91,20 @@ class GateResult(TableReport, HasPage):
     alpha : float
     largest_loss : dict of str to float
         Assumed largest loss of a query: the range of the metric, or the argument of `no_worse`.
+    floors, segments : Table
+        A row for each floor, and for each segment and metric; without rows if there are none.
     """
 
     margin: dict[str, float] | None
     alpha: float
     largest_loss: dict[str, float]
     _pairs: dict[str, PairedQueries]
+    _floors: dict[str, FloorQueries]
+    _by: tuple[str, ...]
+    _segments: list[SegmentTest]
+    _about: dict[str, AboutMetric]
     _lists: ComparedLists
-    _results: tuple[Evaluation, Evaluation]
+    _results: tuple[Evaluation | None, Evaluation]
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:
@@ -259,22 +119,37 @@ class GateResult(TableReport, HasPage):
             tests = {name: test._replace(decision=passed) for name, test in tests.items()}
         if self.margin is None:
             return tests
-        return {n: t._replace(decision=UNDECIDED) if self._pairs[n].nothing else t for n, t in tests.items()}
+        return {n: t._replace(decision=UNDECIDED) if self._about[n].nothing else t for n, t in tests.items()}
+
+    @cached_property
+    def _floor_tests(self) -> dict[str, FloorTest]:
+        """Bounds and decision of each floor."""
+        return {name: floor.test(self.alpha, len(self._floors)) for name, floor in self._floors.items()}
 
     def _margin(self, metric: str) -> float | None:
         return None if self.margin is None else self.margin[metric]
 
     @property
     def decision(self) -> str:
-        """The decision by all metrics: "no worse", "worse", "undecided", or "no loss shown" without a margin."""
-        decided = {*self.decisions.values()}
-        if IS_WORSE in decided:
-            return IS_WORSE
-        return decided.pop() if len(decided) == 1 else UNDECIDED
+        """The decision by all metrics, segments and floors: the worst of them, in the order of the class."""
+        floors = {test.decision for test in self._floor_tests.values()}
+        decided = {*self.decisions.values()} | {IS_WORSE for one in self._segments if one.decision == IS_WORSE}
+        for one in (IS_WORSE, MISSED, UNDECIDED):
+            if one in decided | floors:
+                return one
+        return decided.pop() if decided else MET
 
     def __bool__(self) -> bool:
-        """Whether the gate passes: the new system is no worse, or without a margin no loss is shown."""
-        return self.decision in (NO_WORSE, NO_LOSS_SHOWN)
+        """Whether the gate passes: new is no worse, or without a margin no loss is shown, and each floor is met."""
+        return self.decision in (NO_WORSE, NO_LOSS_SHOWN, MET)
+
+    def __repr__(self) -> str:
+        """The decision in one line; `str` has the tables."""
+        return f"<GateResult: {self.decision}>"
+
+    def __str__(self) -> str:
+        """The verdict, the notes and the tables."""
+        return super().__repr__()
 
     @property
     def decisions(self) -> dict[str, str]:
@@ -284,79 +159,21 @@ class GateResult(TableReport, HasPage):
     @property
     def verdict(self) -> str:
         """The decision and its reason in one sentence."""
-        decision, alpha = self.decision, self.alpha
-        nothing = [pair.nothing for pair in self._pairs.values() if pair.nothing]
-        if nothing and decision == UNDECIDED:
-            return f"Not decided: {nothing[0]}"
-        if self._lists.n_changed == 0:
-            head = "No worse" if decision == NO_WORSE else "No loss is shown"
-            n_queries = max(len(pair.qid) for pair in self._pairs.values())
-            return (
-                f"{head}: the lists are identical on all {n_queries} queries, so nothing was changed here. This is not "
-                "a test: other queries may differ."
-            )
-        if decision == NO_LOSS_SHOWN:
-            return self._no_loss_shown()
-        if decision == NO_WORSE:
-            return f"No worse: new does not lose more than the margin, alpha={alpha:g}"
-        if decision == IS_WORSE:
-            losing = ", ".join(name for name, of_metric in self.decisions.items() if of_metric == IS_WORSE)
-            more = "" if self.margin is None else " more than the margin"
-            return f"Worse: new loses{more} in {losing}, alpha={alpha:g}"
-        return f"Not decided: {self._needs()}"
+        return words.verdict_of(self._parts)
 
-    def _needs(self) -> str:
-        """Number of queries that would decide, and the margin that these queries cannot show."""
-        needed, said = self.n_needed, "no number of queries would decide if differences stay like these."
-        if needed is None and any(pair.between.variance for pair in self._pairs.values()):
-            said = "more runs, not more queries, would decide if differences stay like these."
-        if needed is not None:
-            word = "worse" if self._behind else "no worse"
-            said = (
-                f"with differences like these about {needed} queries are needed (they would show that new is {word})."
-            )
-        too_few = {
-            name: n for name, n in self.n_least.items()
-            if self.decisions[name] == UNDECIDED and len(self._pairs[name].qid) < n
-        }  # fmt: skip
-        if not too_few:
-            return said
-        metric = max(too_few, key=too_few.__getitem__)
-        where, smallest = f" in {metric}" if len(self._pairs) > 1 else "", self.smallest_margin[metric]
-        can = f"only {rounded_up(smallest)}" if math.isfinite(smallest) else "no margin"
-        return (
-            f"{said} Even if no query differed, {len(self._pairs[metric].qid)} could show {can}{where}; "
-            f"{self._margin(metric):g} needs {too_few[metric]}."
-        )
-
-    @property
-    def _behind(self) -> list[str]:
-        """Metrics whose mean loss is above the margin."""
-        return [name for name, margin in (self.margin or {}).items() if above_margin(self._pairs[name], margin) < 0]
-
-    def _no_loss_shown(self) -> str:
-        """Sentence if no loss is shown: the differences, and the losses that are not ruled out."""
-        n_queries = {len(pair.qid) for pair in self._pairs.values()}
-        several, where = len(self._pairs) > 1, f" on {n_queries.pop()} queries" if len(n_queries) == 1 else ""
-        parts, losses = [], []
-        for metric, pair in self._pairs.items():
-            loss = -self.low[metric] if pair.greater_is_better else self.high[metric]
-            queries = "" if where else f" on {len(pair.qid)} queries"
-            name, inside = (f"{metric} ", f" in {metric}") if several else ("", "")
-            won, lost = (pair.gain > 0).sum(), (pair.gain < 0).sum()
-            parts.append(f"{name}{self.difference[metric]:+.4f}{queries} ({won} won, {lost} lost)")
-            if loss > 0:
-                losses.append(f"about {loss:.2g}{inside}")
-        left = f"Losses are ruled out, alpha={self.alpha:g}."
-        if losses:
-            *most, last = losses
-            left = f"Losses up to {' and '.join(filter(None, [', '.join(most), last]))} cannot be ruled out."
-        return f"No loss is shown{where}: {', '.join(parts)}. {left}"
+    @cached_property
+    def _parts(self) -> GateParts:
+        """Everything that is said."""
+        return GateParts(
+            self.alpha, self.decision, self.margin, self.largest_loss, self._pairs, self._tests, self._floors,
+            self._floor_tests, self._by, self._segments, self._about, self._lists, self.n_needed, self.n_least,
+            self.smallest_margin,
+        )  # fmt: skip
 
     @property
     def difference(self) -> dict[str, float]:
         """Mean difference by each metric, new minus old."""
-        return {name: pair.new_less_old(pair.mean_gain) for name, pair in self._pairs.items()}
+        return {name: pair.difference for name, pair in self._pairs.items()}
 
     @property
     def low(self) -> dict[str, float]:
@@ -379,20 +196,27 @@ class GateResult(TableReport, HasPage):
 
         All metrics must pass on these queries, including those that pass here.
         """
-        if self.decision != UNDECIDED or any(pair.nothing for pair in self._pairs.values()):
+        if self.decision != UNDECIDED or any(self._about[name].nothing for name in self._pairs):
             return None
+        floors = [
+            self._floors[name].aim(self.alpha, len(self._floors))
+            for name, test in self._floor_tests.items() if test.decision == UNDECIDED
+        ]  # fmt: skip
+        needed = [n_for_all(floors, CHANCE)] if floors else []
+        if UNDECIDED in self.decisions.values():
+            needed.append(self._n_for_margins())
+        return None if math.isinf(n := max(needed)) else int(n)
+
+    def _n_for_margins(self) -> float:
         aims = self._aims
-        if behind := self._behind:
+        above = {name: above_margin(self._pairs[name], aim.margin) for name, aim in aims.items()}
+        if behind := [name for name in aims if above[name] < 0]:
             level = self.alpha / len(self._pairs)
             seen = {name: self._pairs[name].largest_difference for name in behind}
-            n = n_for_some(
+            return n_for_some(
                 [replace(aims[name].mirrored, largest_loss=seen[name], alpha=level) for name in behind], CHANCE
             )
-        elif any(above_margin(self._pairs[name], aim.margin) == 0 for name, aim in aims.items()):
-            return None
-        else:
-            n = n_for_all([*aims.values()], CHANCE)
-        return None if math.isinf(n) else int(n)
+        return math.inf if 0 in above.values() else n_for_all([*aims.values()], CHANCE)
 
     @property
     def _aims(self) -> dict[str, Aim]:
@@ -422,15 +246,20 @@ class GateResult(TableReport, HasPage):
         The difference is new minus old. "no worse if" shows the bound that decides: ``low > -margin``, or ``high <
         margin`` if lower is better. Without a margin, the table lacks the columns "margin" and "no worse if".
         """
-        rows = []
-        for name, pair in self._pairs.items():
-            test, means, margin = self._tests[name], (pair.mean(pair.old), pair.mean(pair.new)), self._margin(name)
-            numbers = (name, len(pair.qid), *means, self.difference[name], test.low, test.high, test.pvalue)
-            passes: tuple[Any, ...] = ()
-            if margin is not None:
-                passes = (margin, f"low > {0.0 - margin:g}" if pair.greater_is_better else f"high < {margin:g}")
-            rows.append((*numbers, *passes, test.decision))
-        return Table(COLUMNS if self.margin is not None else COLUMNS_OF_ALARM, tuple(rows))
+        return words.table_of_metrics(self._parts)
+
+    @property
+    def floors(self) -> Table:
+        """A row for each floor: queries, mean, bounds, p-value of "met", bound that decides, least mean, decision."""
+        return words.table_of_floors(self._parts)
+
+    @property
+    def segments(self) -> Table:
+        """A row for each segment and metric: queries, means, difference, corrected p-value, margin, decision.
+
+        The decision is "worse", "no loss shown", or "too small" for segments that cannot show a loss beyond the margin.
+        """
+        return words.table_of_segments(self._parts)
 
     def lost_most(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries on which the new system lost most, the largest loss first.
@@ -454,19 +283,15 @@ class GateResult(TableReport, HasPage):
             If there is no such metric, or `n` is not an int >= 1.
         """
         COUNT.check("n", n, "lost_most")
+        if not self._pairs:
+            raise ValueError("lost_most needs an old system. Got a gate without old=.")
         metric = next(iter(self._pairs)) if metric is None else metric
         if not is_key(metric, self._pairs):
             raise ValueError(
                 f"The 'metric' parameter of lost_most must be one of {echo_all(self._pairs)}. Got {echo(metric)}."
                 f"{other_spelling(metric, self._pairs)}"
             )
-        return Table(("query", "old", "new", "difference"), tuple(self._lost(metric, n)))
-
-    def _lost(self, metric: str, n: int) -> list[tuple[Any, ...]]:
-        pair = self._pairs[metric]
-        order = np.argsort(pair.gain, kind="stable")[: min(n, int((pair.gain < 0).sum()))]
-        columns = (pair.qid, pair.old, pair.new, pair.new_less_old(pair.gain))
-        return [*zip(*(column[order].tolist() for column in columns), strict=True)]
+        return Table(("query", "old", "new", "difference"), tuple(words.lost(self._pairs[metric], n)))
 
     def to_markdown(self) -> str:
         """The decision, its reasons and the tables in Markdown, as a comment on a pull request.
@@ -484,170 +309,37 @@ class GateResult(TableReport, HasPage):
         return self.verdict
 
     def _notes(self) -> list[str]:
-        pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
-        if self._lists.n_changed == 0:
-            notes = ["The difference is new minus old; low and high are its one-sided bounds. They do not decide here."]
-        elif self.margin is None:
-            levels = f"{level:g} %"
-            levels += f" on the side of a loss, at {other:.4g} % on the other" if len(pairs) > 1 else ""
-            notes = [
-                f"The difference is new minus old; low and high are its one-sided bounds, at {levels}. Worse: new "
-                f"loses by both bounds of some metric, {IF_NO_OTHERS_GAIN}."
-            ]
-        else:
-            notes = [
-                f"The difference is new minus old; low and high are its one-sided bounds. No worse: every metric "
-                f"passes its {PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at "
-                f"{other:.4g} %, is beyond the margin, {IF_NO_OTHERS_GAIN}."
-            ]
-        nothing = [pair.nothing for pair in pairs.values() if pair.nothing]
-        notes += [text for text in nothing if text not in self.verdict]
-        if self.n_needed is not None:
-            notes.append(
-                f"The number of needed queries decides with a chance of about {CHANCE:g}, less for rare losses."
-            )
-        notes += [*self._notes_on_lists(), *self._assumptions()]
-        if errors := [name for name, pair in pairs.items() if not pair.greater_is_better]:
-            notes.append(f"Lower is better in {', '.join(errors)}.")
-        first = next(iter(pairs.values()))
-        if first.n_clusters is not None:
-            notes.append(
-                f"Queries come in {first.n_clusters} clusters; the level holds if losses do not depend on size."
-            )
-        if first.weight is not None:
-            notes.append("Means are weighted; the level holds if losses do not depend on weight.")
-        if concentrated := [name for name, pair in pairs.items() if is_concentrated(pair.sample)]:
-            notes.append(skew_note(concentrated))
-        if unknown := [name for name, pair in pairs.items() if not pair.knows_settled]:
-            notes.append(f"Which queries no ranking changes is not known for {', '.join(unknown)}: all queries count.")
-        for name, pair in pairs.items():
-            if n_left_out := pair.n_left_out - pair.n_settled_left_out:
-                left = "queries are" if n_left_out > 1 else "query is"
-                zero = "" if pair.weight is None else " or the weight is 0"
-                notes.append(f"{n_left_out} {left} left out of {name}: it is undefined there{zero}.")
-        if first.n_filled:
-            notes.append(f"{first.n_filled} values of missing queries are filled in.")
-        about_runs = between_runs({name: pair.run_means for name, pair in pairs.items()}, ("new", "old"))
-        return notes + [*filter(None, [about_runs, judged_note({name: pair.judged for name, pair in pairs.items()})])]
-
-    def _notes_on_lists(self) -> list[str]:
-        """Notes if no query differs in value and the lists are not known to be identical."""
-        if self._lists.n_changed == 0 or any(pair.gain.any() for pair in self._pairs.values()):
-            return []
-        n_units = min(pair.sums.n for pair in self._pairs.values())
-        others = "queries" if next(iter(self._pairs.values())).cluster is None else "clusters"
-        share = 100 * (1 - self.alpha ** (1 / n_units))
-        notes = [
-            f"No query differs in value. With {100 * (1 - self.alpha):g} % confidence at most {share:.2g} % of other "
-            f"{others} do."
-        ]
-        if self._lists.unknown:
-            notes.append(
-                f"Whether the lists are identical, which would pass, is not known: {echo_all(self._lists.unknown)} "
-                f"{'has' if len(self._lists.unknown) == 1 else 'have'} no fingerprints of rankings. Results of "
-                "evaluate_run have them, and of evaluate unless all rows come in the order of their ranks; they are "
-                "saved, too. Given values, subsets, batches and sparse matrices have none."
-            )
-        elif self._lists.n_changed:
-            n = self._lists.n_changed
-            notes.append(f"The lists of {n} queries differ." if n > 1 else "The list of 1 query differs.")
-        return notes
-
-    def _assumptions(self) -> list[str]:
-        """Notes on the largest loss of a query if it is not the range of the metric."""
-        stated = dict[float, list[str]]()
-        for name, pair in self._pairs.items():
-            if (loss := self.largest_loss[name]) != pair.span:
-                stated.setdefault(loss, []).append(name)
-        unbounded = [name for name, pair in self._pairs.items() if pair.span is None]
-        notes = [
-            f"Assumed: no query loses more than {loss:.4g} in {', '.join(names)}." for loss, names in stated.items()
-        ]
-        if unbounded:
-            notes.append(f"The level is not guaranteed for {', '.join(unbounded)}: no bounds are known.")
-        return notes
+        return words.notes(self._parts)
 
     def _footer(self) -> str:
-        counts = {name: pair.counts for name, pair in self._pairs.items() if pair.counts is not None}
-        return choices_in_words({name: pair.meaning for name, pair in self._pairs.items()}, counts)
+        return words.choices(self._parts)
 
     def _tables(self) -> list[Table]:
-        table = self.table
-        shown = [i for i, name in enumerate(table.columns) if name not in ("p", "margin")]
-        of_metrics = Table(
-            tuple(table.columns[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in table.rows)
-        )
-        lost = tuple((name, *row) for name in self._pairs for row in self._lost(name, N_SHOWN))
-        head = ("lost most", "query", "old", "new", "difference")
-        return [of_metrics, Table(head, lost)] if lost else [of_metrics]
+        return words.printed_tables(self._parts)
 
     def _text_tables(self) -> list[Table]:
         return [table.fitted() for table in self._tables()]
 
     def _content(self, options: Options) -> Content:
-        metrics, first = [*self._pairs], next(iter(self._pairs.values()))
-        systems, ids = ["old", "new"], first.qid.tolist()
-        values, means = {}, []
-        for j, (metric, pair) in enumerate(self._pairs.items()):
-            for i, of_system in enumerate((pair.old, pair.new)):
-                known = dict(zip(pair.qid.tolist(), of_system.tolist(), strict=True))
-                values[i, j] = np.array([known.get(one, np.nan) for one in ids])
-            found, of_means = self._shown(metric), (pair.mean(pair.old), pair.mean(pair.new))
-            rows = [
-                Mean(name, mean, None, None, against, False)
-                for name, mean, against in zip(systems, of_means, (None, found), strict=True)
-            ]
-            means.append(Means(display_name(metric), pair.greater_is_better, rows, self._margin(metric)))
-        found, (of_old, of_new) = self._shown(metrics[0]), means[0].rows
-        bounds = f"bounds {between(found.low, found.high, signed=True)}"
-        heading, _, rest = self.verdict.partition(": ")
         old, new = self._results
-        content = Content(
-            kind="Gate: is the new system no worse than the old one?", heading=[("", heading)],
-            lead=[[("", rest[:1].upper() + rest[1:])],
-                  instead_of(means[0].metric, of_old.mean, of_new.mean, found, first.mean_gain, bounds)],
-            facts=[(f"{len(ids):,}", "queries"), (f"{len(metrics)}", "metric" if len(metrics) == 1 else "metrics"),
-                   (f"{100 * (1 - self.alpha):g} %", "level of the bounds")],
-            notes=self._notes(), choices=self._footer(), means=means, level="", systems=systems, baseline=0, shown=1,
-            metrics=[*map(display_name, metrics)], greater_is_better=[one.greater_is_better for one in means], depth=0,
-            ids=ids, values=values, text=options.text, query_text=options.query_text,
-            made=made_of([(display_name(name), pair.meaning) for name, pair in self._pairs.items()], old, options.code),
-            dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
-            + (" The dashed line is the margin." if self.margin is not None else ""),
-        )  # fmt: skip
-        if isinstance(new, HasPage):
-            new._add_lists(content, old, metrics[0], options)
+        content = page_of(self._parts, old, new, options)
+        if old is not None:
+            new._add_lists(content, old, next(iter(self._pairs)), options)
         return content
-
-    def _shown(self, metric: str) -> Difference:
-        """Numbers of a metric for the page."""
-        test, gain = self._tests[metric], self._pairs[metric].gain
-        won, tied, lost = (int(one.sum()) for one in (gain > 0, gain == 0, gain < 0))
-        decided = test.decision in (NO_WORSE, IS_WORSE)
-        return Difference(self.difference[metric], test.low, test.high, test.pvalue, won, tied, lost, decided)
-
-
-def rounded_up(x: float) -> str:
-    """A positive number, rounded up to two digits."""
-    step = 10.0 ** (math.floor(math.log10(x)) - 1)
-    return f"{math.ceil(round(x / step, 9)) * step:.2g}"
-
-
-PASSES = "no worse if"
-"""Column that shows which bound decides, and the value that it must pass."""
-
-COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", PASSES, "decision")
-COLUMNS_OF_ALARM = tuple(name for name in COLUMNS if name not in ("margin", PASSES))
 
 
 @named_arguments
 def no_worse(
     *,
     new: Any,
-    old: Any,
+    old: Any = None,
     margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
     largest_loss: float | Mapping[str, float] | None = None,
+    at_least: Mapping[str, float] | None = None,
+    at_most: Mapping[str, float] | None = None,
+    by: SegmentsBy | None = None,
+    segment_margin: float | Mapping[Any, float] | None = None,
     clusters: ClustersLike = None,
     missing: Any = "raise",
     replace_undefined_by: float | None = None,
@@ -663,6 +355,7 @@ def no_worse(
     new, old : Evaluation or list of Evaluation
         Results of `evaluate` on the same queries and labels; a comparison keeps them in ``report.results["name"]``.
         Queries are matched by id. A list of results holds several runs of one system, see `Evaluation.of_runs`.
+        `old` may be None if there is a floor.
     margin : float or dict of str to float, default=None
         Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A number holds for all
         metrics of the results; a dict selects the metrics that count. None: look only for a loss.
@@ -674,6 +367,15 @@ def no_worse(
         queries suffice, and the result states this assumption. None, and metrics that a dict omits: the range of the
         metric, which is 1 for nDCG. Metrics without bounds, such as "dcg" and "mse", and values under a name of your
         own use the range of the values of both systems, with a note.
+    at_least, at_most : dict of str to float, default=None
+        Floor of the mean of the new system, such as ``{"recall@10": 0.8}``, and ceiling of metrics of which lower is
+        better, both with or without `old`. The metric needs a lowest and a highest value.
+    by : str, list of str, or dict from names to values, default=None
+        Segments of queries, as in `Evaluation.segments`: a segment whose loss beyond its margin is shown makes the gate
+        "worse". None: the attributes of the results, if they have any; an empty list: no segments.
+    segment_margin : float or dict of segments to float, default=None
+        Margin of segments; None, and segments that a dict omits: the margin of the metric, or 0 without one. A segment
+        by several attributes is a tuple of their values.
     clusters : dict or Series from queries to clusters, default=None
         Cluster of each query, such as its user. None: the clusters of the results.
     missing : "raise", "worst" or float, default="raise"
@@ -719,6 +421,11 @@ def no_worse(
     - *worse*: for **some** of the k metrics, the plain t test finds a loss above the margin at alpha / k (Bonferroni),
       and so does the same bound on the other side, where B is the largest observed difference. This assumes that no
       query gains more than those seen.
+    - *segments*: the plain t test at a loss beyond the margin of the segment, with Holm's correction over segments and
+      metrics, and p at least ((B + m) / 2B)^n with the margin m and the largest observed difference B. All queries and
+      the segments each call a change worse that loses no more than its margins with probability alpha at most.
+    - *met*: the lower bound of the mean, with c added queries of the worst value, is above the floor; *missed*: the
+      upper bound, with added queries of the best value, is below it, at alpha over the number of floors.
     - *undecided*: all other results, and if no query can tell the systems apart by some metric. Without a margin, the
       test of *worse* uses a margin of 0, and all other results are *no loss shown*.
 
@@ -742,42 +449,52 @@ def no_worse(
     >>> gate = no_worse(new=new, old=old, margin=0.1)
     >>> gate.decision, round(gate.low["mrr"], 3), bool(gate)
     ('undecided', -0.749, False)
-    >>> gate
+    >>> print(gate)
     Not decided: with differences like these about 36 queries are needed (they would show that
     new is no worse). Even if no query differed, 4 could show only 0.75; 0.1 needs 35.
     The difference is new minus old; low and high are its one-sided bounds. No worse: every
     metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
     metric, at 95 %, is beyond the margin, if no query gains more than those seen.
     The number of needed queries decides with a chance of about 0.8, less for rare losses.
-    Which queries no ranking changes is not known for mrr: all queries count.
+    Which queries no ranking changes is not known for MRR: all queries count.
     metric   queries      old      new   difference       low     high   no worse if   decision
-    mrr            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
+    MRR            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
     <BLANKLINE>
     lost most   query      old      new   difference
-    mrr             0   0.5000   0.4000      -0.1000
+    MRR             0   0.5000   0.4000      -0.1000
 
     Without a margin the gate only sounds an alarm:
 
     >>> gate = no_worse(new=new, old=old)
     >>> gate.decision, gate.verdict.partition(". ")[2]
     ('no loss shown', 'Losses up to about 0.75 cannot be ruled out.')
+
+    A floor needs no old system:
+
+    >>> no_worse(new=new, at_least={"mrr": 0.3}).decision
+    'undecided'
     """
-    check_arguments("no_worse", alpha=alpha, missing=missing)
+    check_arguments("no_worse", alpha=alpha, missing=missing, replace_undefined_by=replace_undefined_by)
     ALPHA.check("alpha", alpha, "no_worse")
-    results = joined_runs({"new": new, "old": old})
+    if old is None:
+        compared = {"margin": margin, "largest_loss": largest_loss, "by": by, "segment_margin": segment_margin}
+        refuse_without_baseline(at_least or at_most, compared)
+    results = joined_runs({"new": new} if old is None else {"new": new, "old": old})
     refuse_values(results, "no_worse")
-    margins = margins_of(margin, results)
-    options = ComparisonOptions(missing=missing)
-    check_arguments("no_worse", replace_undefined_by=replace_undefined_by)
+    margins = {} if old is None else margins_of(margin, results)
+    floors = checked_floors(at_least, at_most, results["new"])
     settled_as = math.nan if replace_undefined_by is None else float(replace_undefined_by)
-    aligned = {
-        metric: align(results, metric, options, "no_worse", clusters, settled_as=settled_as) for metric in margins
-    }
-    nothing = {metric: _nothing(metric, of_metric) for metric, of_metric in aligned.items()}
-    for one in findings_in(evidence=(nothing,)):
+    known = {
+        metric: _aligned(results if old is not None and metric in results["old"].per_query else {"new": results["new"]},
+                         metric, missing, clusters, settled_as)
+        for metric in {**margins, **floors}
+    }  # fmt: skip
+    nothing = {metric: _nothing(metric, known[metric]) for metric in margins}
+    for one in findings_in(evidence=(nothing,)) if nothing else ():
         raise ValueError(one.message)
-    report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
-    pairs = {metric: _paired(metric, of_metric, nothing[metric]) for metric, of_metric in aligned.items()}
+    report(STATISTICS, [one for of_metric in known.values() for one in of_metric.findings][:1])
+    pairs = {metric: _paired(metric, known[metric]) for metric in margins}
+    about = {metric: _about(metric, of_metric, nothing.get(metric)) for metric, of_metric in known.items()}
     losses = largest_losses(largest_loss, pairs)
     given = None if margin is None else checked_margins(margins, [*pairs])
     for metric, value in (given or {}).items():
@@ -791,12 +508,26 @@ def no_worse(
                 f"system would be no worse. Got {value:g} for {echo(metric)}, {which}."
             )
     # Fingerprints of rankings take as long as metrics, so compare them only if no value differs.
-    same = not any(pair.gain.any() or pair.n_filled for pair in pairs.values())
+    same = bool(pairs) and not any(pair.gain.any() or about[name].n_filled for name, pair in pairs.items())
     lists = compared_lists(results) if same else ComparedLists(None)
-    return GateResult(given, float(alpha), losses, pairs, lists, (results["old"], results["new"]))
+    names, segments = _segments(by, results, {metric: known[metric] for metric in margins}) if pairs else ((), {})
+    of_segments = segment_margins(segment_margin, segments, given or dict.fromkeys(pairs, 0.0))
+    return GateResult(
+        given, float(alpha), losses, pairs,
+        {metric: _floor(metric, known[metric], value, settled_as) for metric, value in floors.items()},
+        names, segment_tests(segments, of_segments, losses, float(alpha)), about, lists,
+        (results.get("old"), results["new"]),
+    )  # fmt: skip
 
 
 # --- values of both systems on the same queries ------------------------------------------------------------------
+
+
+def _aligned(
+    results: Mapping[str, Evaluation], metric: str, missing: Any, clusters: ClustersLike, settled_as: float
+) -> Aligned:
+    options = ComparisonOptions(missing=missing)
+    return align(results, metric, options, "no_worse", clusters, settled_as=settled_as)
 
 
 def _nothing(metric: str, aligned: Aligned) -> Nothing | None:
@@ -809,20 +540,95 @@ def _nothing(metric: str, aligned: Aligned) -> Nothing | None:
     return aligned.nothing
 
 
-def _paired(metric: str, aligned: Aligned, nothing: Nothing | None) -> PairedQueries:
-    """Values of one metric, matched by query."""
-    assert aligned.qid is not None
-    (new, old), meaning = aligned.values, aligned.meaning or ""
-    return PairedQueries(
-        aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
-        aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old), aligned.counts,
-        "" if nothing is None else nothing_in_words([metric], nothing), aligned.run_means,
-        aligned.settled is not None or not may_be_settled(metric, meaning), aligned.between(("new", "old")),
+def _about(metric: str, aligned: Aligned, nothing: Nothing | None) -> AboutMetric:
+    """What is known about the values of a metric."""
+    counts, meaning = aligned.counts, aligned.meaning or ""
+    leaves_out = counts is not None and counts.counts_as is not None and math.isnan(counts.counts_as)
+    n_settled = (counts.n_settled or 0) if counts is not None and leaves_out else 0
+    return AboutMetric(
+        meaning, aligned.judged, counts, "" if nothing is None else nothing_in_words([metric], nothing),
+        aligned.run_means, aligned.settled is not None or not may_be_settled(metric, meaning),
+        aligned.n_left_out - n_settled, aligned.n_filled,
     )  # fmt: skip
 
 
-def _span(bounds: tuple[float, float], new: Array, old: Array) -> float | None:
-    """Highest minus lowest value of a metric, including values that replace undefined values; None without bounds."""
-    low = min(bounds[0], float(new.min()), float(old.min()))
-    high = max(bounds[1], float(new.max()), float(old.max()))
-    return float(high - low) if math.isfinite(high - low) else None
+def _paired(metric: str, aligned: Aligned, rows: Any = slice(None)) -> PairedQueries:
+    """Values of one metric, matched by query, or those of some queries."""
+    assert aligned.qid is not None
+    new, old = aligned.values
+    cluster, weight = some(aligned.cluster, rows), scaled(some(aligned.weight, rows))
+    low, high = _bounds(metric, aligned)
+    return PairedQueries(
+        aligned.qid[rows], new[rows], old[rows], aligned.greater_is_better, cluster, weight,
+        float(high - low) if math.isfinite(high - low) else None, aligned.between(("new", "old"), rows),
+    )  # fmt: skip
+
+
+def _floor(metric: str, aligned: Aligned, floor: float, settled_as: float) -> FloorQueries:
+    """Values of the new system and a floor; queries that no ranking changes are left out, also if all values are 0."""
+    assert aligned.qid is not None
+    bounds, rows = _bounds(metric, aligned), np.arange(len(aligned.qid))
+    if aligned.settled is not None and math.isnan(settled_as):
+        rows = np.flatnonzero(~aligned.settled)
+    if len(rows) < 2:
+        raise ValueError(
+            f"A floor needs two queries or more whose values a ranking can change. Got {len(rows)} for {echo(metric)}."
+        )
+    if not all(map(math.isfinite, bounds)) or not bounds[0] < floor < bounds[1]:
+        known = (
+            "no bounds are known"
+            if not all(map(math.isfinite, bounds))
+            else f"values are from {bounds[0]:g} to {bounds[1]:g}"
+        )
+        raise ValueError(
+            f"A floor of at_least=, or a ceiling of at_most=, must be between the lowest and the highest value of its "
+            f"metric, which must have both. Got {floor:g} for {echo(metric)}, of which {known}."
+        )
+    return FloorQueries(
+        aligned.qid[rows], aligned.values[0][rows], floor, bounds, aligned.greater_is_better,
+        some(aligned.cluster, rows), scaled(some(aligned.weight, rows)), aligned.between(("new",), rows),
+    )  # fmt: skip
+
+
+def _bounds(metric: str, aligned: Aligned) -> tuple[float, float]:
+    """Lowest and highest value of a metric, including values that replace undefined values."""
+    low, high = bounds_of(metric, aligned.meaning or "")
+    return min(low, *(float(x.min()) for x in aligned.values)), max(high, *(float(x.max()) for x in aligned.values))
+
+
+def _segments(
+    by: Any, results: Mapping[str, Evaluation], aligned: Mapping[str, Aligned]
+) -> tuple[tuple[str, ...], dict[tuple[tuple[Any, ...], str], PairedQueries]]:
+    """Names of attributes, and the queries of each segment by each metric; a query may be in one result only."""
+    is_own = by is None or isinstance(by, str | list | tuple)
+    if is_own and by is not None and not len(by):
+        return (), {}
+    both = [results["old"], results["new"]]
+    having = [one for one in both if one.attributes] or both[by is None and 2 :] if is_own else both
+    names: tuple[str, ...] = ()
+    of_query, order = dict[Any, tuple[Any, ...]](), dict[tuple[Any, ...], None]()
+    for result in having:
+        parts = partition(result, by, "no_worse", words.COLUMNS_OF_SEGMENTS)
+        names = parts.by
+        order |= dict.fromkeys(parts.values)
+        of_query |= zip(result.qid.tolist(), (parts.values[i] for i in parts.segment), strict=True)
+    code, found = {segment: i for i, segment in enumerate(order)}, {}
+    for metric, one in aligned.items():
+        assert one.qid is not None
+        codes = np.array([code[of_query[query]] if query in of_query else -1 for query in one.qid.tolist()])
+        for segment, i in code.items():
+            if len(rows := np.flatnonzero(codes == i)):
+                found[segment, metric] = _paired(metric, one, rows)
+    return names, found
+
+
+def compared_lists(results: Mapping[str, Evaluation]) -> ComparedLists:
+    """Compare the ranked lists of both systems by query; a query that only one system has counts as different."""
+    prints = {name: result.ranking_fingerprints for name, result in results.items()}
+    if unknown := [name for name, sums in prints.items() if sums is None]:
+        return ComparedLists(None, tuple(unknown))
+    new, old = (
+        dict(zip(result.qid.tolist(), np.asarray(prints[name]).tolist(), strict=True))
+        for name, result in results.items()
+    )
+    return ComparedLists(sum(new.get(query) != old.get(query) for query in {*new, *old}))

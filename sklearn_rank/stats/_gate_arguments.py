@@ -56,13 +56,63 @@ def checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, floa
     return {name: float(value) for name, value in margins.items()}
 
 
-def _check_name(parameter: str, name: Any, known: list[str]) -> None:
-    """Refuse a name that is no metric of both results."""
+def refuse_without_baseline(has_floor: Any, compared: Mapping[str, Any]) -> None:
+    """Refuse a gate that has nothing to compare with."""
+    if not has_floor:
+        raise ValueError(
+            "no_worse needs an old system, old=, or a floor, such as at_least={'recall@10': 0.8}, or both. Got neither."
+        )
+    if unused := [name for name, value in compared.items() if value is not None]:
+        raise ValueError(f"{unused[0]}= of no_worse compares with an old system, so it needs old=. Got none.")
+
+
+def checked_floors(at_least: Any, at_most: Any, new: Evaluation) -> dict[str, float]:
+    """Floor of each metric of the new result, or ceiling if lower is better."""
+    floors: dict[str, float] = {}
+    for parameter, given, is_least in (("at_least", at_least, True), ("at_most", at_most, False)):
+        rule = f"The {parameter!r} parameter of no_worse must be a dict of numbers by metric: {{'recall@10': 0.8}}."
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"{rule} Got {echo(given)}.")
+        for name, value in (given or {}).items():
+            _check_name(parameter, name, [*new.per_query], "the new result")
+            if not is_real(value):
+                raise (ValueError if isinstance(value, float) else TypeError)(f"{rule} Got {echo(value)}.")
+            if new.greater_is_better[name] != is_least:
+                other, better = ("at_most", "lower") if is_least else ("at_least", "higher")
+                raise ValueError(f"Where {better} is better pass {other}=, not {parameter}=. Got {echo(name)}.")
+            floors[name] = float(value)
+    return floors
+
+
+def segment_margins(given: Any, segments: Mapping[Any, Any], margins: Mapping[str, float]) -> dict[Any, float]:
+    """Margin of each segment by each metric: the argument, or the margin of the metric."""
+    rule = (
+        "The 'segment_margin' parameter of no_worse must be a number >= 0, or a dict of such numbers by segment; None "
+        "is the margin of the metric."
+    )
+    keys = {segment: segment[0] if len(segment) == 1 else segment for segment, _ in segments}
+    by_segment = (
+        dict(given) if isinstance(given, Mapping) else {} if given is None else dict.fromkeys(keys.values(), given)
+    )
+    if given is not None and not segments:
+        raise ValueError("segment_margin= of no_worse is for segments: pass by=, too. Got no segments.")
+    for name, value in by_segment.items():
+        if name not in keys.values():
+            raise ValueError(f"segment_margin= must name segments: {echo_all(keys.values())}. Got {echo(name)}.")
+        if not is_real(value):
+            raise (ValueError if isinstance(value, float) else TypeError)(f"{rule} Got {echo(value)}.")
+        if value < 0:
+            raise ValueError(f"{rule} Got {value:g}.")
+    return {(segment, metric): float(by_segment.get(keys[segment], margins[metric])) for segment, metric in segments}
+
+
+def _check_name(parameter: str, name: Any, known: list[str], of: str = "both results") -> None:
+    """Refuse a name that is no metric of both results, or of the new one."""
     if name not in known:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = other_spelling(name, known) or (f" Did you mean {echo(near[0])}?" if near else "")
         raise ValueError(
-            f"The {parameter!r} parameter of no_worse must name metrics of both results: {echo_all(known)}. "
+            f"The {parameter!r} parameter of no_worse must name metrics of {of}: {echo_all(known)}. "
             f"Got {echo(name)}.{hint}"
         )
 

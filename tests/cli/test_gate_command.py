@@ -34,6 +34,9 @@ def files(tmp_path_factory):
     for name, x in scores.items():
         lines = [f"q{i} Q0 d{j} 1 {x[i, j]:.6f} t" for i in range(N) for j in range(8)]
         (folder / name).write_text("\n".join(lines) + "\n")
+    (folder / "languages.tsv").write_text("".join(f"q{i}\t{'de' if i < 20 else 'en'}\n" for i in range(N)))
+    rows = [f"q{i},d{j},{grades[i, j]},{'de' if i < 20 else 'en'}" for i in range(N) for j in range(8)]
+    (folder / "qrels.csv").write_text("\n".join(["qid,doc_id,relevance,languages", *rows]) + "\n")
     (folder / "short").write_text("\n".join(lines[:-8]) + "\n")
     table = [f"q{i},{grades[i, j]},{old[i, j]:.6f},{scores['same'][i, j]:.6f}" for i in range(N) for j in range(8)]
     (folder / "table.csv").write_text("\n".join(["qid,label,old,score", *table]) + "\n")
@@ -68,6 +71,12 @@ UNSURE = ("qrels", "unsure", "--baseline", "old", "--margin", "0.02")
         (("qrels", "bad", "--baseline", "old"), 3, "Worse: "),
         (UNSURE, 4, "Not decided: "),
         ((*UNSURE, "--undecided", "pass"), 0, "Not decided: "),
+        (("qrels", "same", "--at-least", "ndcg@10=0.5"), 0, "Met: nDCG@10 is at least 0.5"),
+        (("qrels", "bad", "--at-least", "ndcg@10=0.9"), 3, "Missed: nDCG@10 is not at least 0.9"),
+        (("qrels", "same", "--at-least", "ndcg@10=0.84"), 4, "Not decided: "),
+        (("qrels", "same", "--at-least", "ndcg@10=0.84", "--undecided", "pass"), 0, "Not decided: "),
+        ((*SAME, "--by", "languages.tsv"), 0, "No worse: "),
+        (("qrels", "bad", *SAME[2:-1], "0.4", "--by", "languages.tsv", "--segment-margin", "de=0"), 3, "Worse: "),
         (("qrels", "same", "--baseline", "nothing", "--margin", "0.02"), 2, ""),
     ],
 )
@@ -172,7 +181,7 @@ def test_columns_of_a_table(cli):
         (("qrels", "--baseline", "old", "--margin", "0.01"), "one new run: QRELS and NEW.*Got none"),
         (("qrels", "same", "bad", "--baseline", "old", "--margin", "0.01"), "one new run.*Got same, bad"),
         (("qrels", "same", "--baseline", "same", "--margin", "0.01"), "one new run.*Got same, as --baseline too"),
-        (("qrels", "same", "--margin", "0.01"), "arguments are required: --baseline"),
+        (("qrels", "same", "--margin", "0.01"), "gate needs an old run, --baseline OLD, or a floor.*Got neither"),
         ((*SAME[:-1], "much"), "--margin must be a number such as 0.01, or NAME=0.01. Got 'much'"),
         ((*SAME, "--largest-loss", "mrr=0.1"), "--largest-loss must name a metric of -m: ndcg@10. Got 'mrr'"),
         ((*SAME, "--largest-loss", "0"), "--largest-loss must be a finite number above 0. Got '0'"),
@@ -189,6 +198,11 @@ def test_columns_of_a_table(cli):
         ((*SAME, "--alpha", "5"), "--alpha must be a number"),
         ((*SAME, "--undecided", "maybe"), "invalid choice"),
         ((*SAME, "-m", "ndgc"), "Did you mean"),
+        (("qrels", "same", "--at-least", "0.5"), "--at-least must be NAME=X, such as recall@10=0.8. Got '0.5'"),
+        (("qrels", "same", "--at-least", "mrr=1"), "A floor of --at-least .* between the lowest and the highest"),
+        (("qrels", "same", "--at-least", "mrr=0.1", "--margin", "0.1"), "--margin .*compares with an old run"),
+        ((*SAME, "--segment-margin", "0.1"), "pass --by, too"),
+        ((*SAME, "--by", "languages.tsv", "--segment-margin", "xx=0.1"), "must name a segment: .*Got 'xx'"),
         ((*SAME[:-1], "-0.02"), "--margin must be a finite number that is not negative. Got '-0.02'"),
     ],
 )
@@ -207,3 +221,19 @@ def test_pass_is_for_undecided_only(cli):
 def test_a_single_run_is_saved(cli, capsys):
     assert main(["evaluate", "qrels", "old", "same", "--save", "x.npz"]) == 2
     assert "--save takes exactly one run. Got old, same." in capsys.readouterr().err
+
+
+def test_floors_and_segments_match_no_worse(cli, files):
+    new, old = (evaluated(files, name, ["ndcg@10", "recall@5"]) for name in ("bad", "old"))
+    languages = {"languages": {f"q{i}": "de" if i < 20 else "en" for i in range(N)}}
+    expected = no_worse(
+        new=new, old=old, margin={"ndcg@10": 0.3}, at_least={"recall@5": 0.4}, by=languages, segment_margin={"de": 0.02}
+    )
+    words = ("bad", "--baseline", "old", "--margin", "0.3", "--at-least", "recall@5=.4", "--segment-margin", "de=0.02")
+    code, out, _ = cli("qrels", *words, "--by", "languages.tsv", "--html", "page.html")
+    assert (code, out) == (3, f"{expected}\n")
+    assert "de" in (files / "page.html").read_text()
+    assert cli("qrels.csv", *words, "--by", "languages")[1] == out
+    found = json.loads(cli("qrels", *words, "--by", "languages.tsv", "--format", "json")[1])
+    assert found["floors"]["recall@5"]["decision"] == expected.floors.rows[0][-1]
+    assert [tuple(row.values()) for row in found["segments"]] == [*expected.segments.rows]

@@ -15,6 +15,7 @@ from scipy import stats
 from sklearn_rank import compare_systems, evaluate
 from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses, n_for_all, n_for_some
 from sklearn_rank._estimates.samples import sample_of
+from sklearn_rank._metric.notation import display_name
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, confidence_interval, no_worse
 
@@ -56,7 +57,7 @@ def test_decisions_by_hand():
     assert found.difference["ndcg@10"] == pytest.approx(-0.1)
     largest = no_worse(**results(new, old), margin=0.02, largest_loss=0.5)
     assert (largest.decision, largest.largest_loss) == ("no worse", {"ndcg@10": 0.5})
-    assert "Assumed: no query loses more than 0.5 in ndcg@10." in str(largest)
+    assert "Assumed: no query loses more than 0.5 in nDCG@10." in str(largest)
     assert "Assumed" not in str(found)
 
 
@@ -80,19 +81,19 @@ def test_gate_without_a_margin_looks_for_losses(rng):
     assert not {"margin", "no worse if"} & {*found.table.columns}
     assert "no worse" not in f"{found}{found.to_markdown()}".lower()
     worse = no_worse(**results(old - 0.1 + rng.normal(0, 0.1, 80), old))
-    assert (worse.decision, worse.verdict) == ("worse", "Worse: new loses in ndcg@10, alpha=0.05")
+    assert (worse.decision, worse.verdict) == ("worse", "Worse: new loses in nDCG@10, alpha=0.05")
     assert worse.high["ndcg@10"] < 0
     assert worse.pvalue["ndcg@10"] <= 0.05
     both = Evaluation.from_values(range(80), {"map": old + d, "mse": old})
     two = no_worse(new=both, old=Evaluation.from_values(range(80), {"map": old, "mse": old + d}))
-    assert "map +0.0024 (12 won, 7 lost), mse -0.0024 (12 won, 7 lost)" in two.verdict
+    assert "MAP +0.0024 (12 won, 7 lost), MSE -0.0024 (12 won, 7 lost)" in two.verdict
     better = no_worse(**results(old + 0.2, old))
     assert "(80 won, 0 lost). Losses are ruled out, alpha=0.05." in better.verdict
 
 
 def test_losses_of_three_metrics_are_listed():
     old, new = (Evaluation.from_values(range(9), dict.fromkeys(["map", "mrr", "p@1"], [0.5] * 9)) for _ in "ab")
-    assert "0.36 in map, about 0.36 in mrr and about 0.36 in p@1 cannot be" in no_worse(new=new, old=old).verdict
+    assert "0.36 in MAP, about 0.36 in MRR and about 0.36 in P@1 cannot be" in no_worse(new=new, old=old).verdict
 
 
 def test_metrics_without_bounds(rng):
@@ -102,7 +103,7 @@ def test_metrics_without_bounds(rng):
         found = no_worse(**results(new, old, metric=metric), margin=1)
         span = max(new.max(), old.max()) - min(new.min(), old.min())
         assert found.largest_loss == {metric: pytest.approx(span)}
-        assert f"The level is not guaranteed for {metric}: no bounds are known." in str(found)
+        assert f"The level is not guaranteed for {display_name(metric)}: no bounds are known." in str(found)
     assert no_worse(**results(new / 4, old / 4, metric="kendall"), margin=0.1).largest_loss == {"kendall": 2}
     assert no_worse(**results(np.ones(9), np.ones(9), metric="clicks"), margin=0.1).decision == "undecided"
 
@@ -141,7 +142,7 @@ def test_the_upper_bound_decides_for_errors(rng):
     assert found.difference["mse"] == -expected.difference["minus"] == pytest.approx(float(np.mean(new - old)))
     assert (found.low["mse"], found.high["mse"]) == (-expected.high["minus"], -expected.low["minus"])
     assert (found.pvalue["mse"], found.decision) == (expected.pvalue["minus"], expected.decision)
-    assert "Lower is better in mse." in str(found)
+    assert "Lower is better in MSE." in str(found)
     assert (found.table.rows[0][9], expected.table.rows[0][9]) == ("high < 0.1", "low > -0.1")
     (query, before, after, difference) = found.lost_most(1).rows[0]
     assert (before, after, difference) == (old[query], new[query], max(new - old))
@@ -193,7 +194,7 @@ def test_gate_reports_the_queries_it_needs():
     assert no_worse(**same, margin=0.02, largest_loss=0.4)
     old = Evaluation.from_values(range(80), {"map": np.full(80, 0.3), "mrr": np.full(80, 0.3)})
     two = no_worse(new=old.subset(range(80)), old=old, margin={"map": 0.05, "mrr": 0.01})
-    assert two.verdict.endswith("80 could show only 0.044 in mrr; 0.01 needs 351.")
+    assert two.verdict.endswith("80 could show only 0.044 in MRR; 0.01 needs 351.")
 
 
 def test_identical_lists_pass(rng, tmp_path):
@@ -418,7 +419,7 @@ def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with
     assert found.table.rows[0][1] == 30 - n_left_out
     left = "1 query is" if n_left_out == 1 else f"{n_left_out} queries are"
     zero = " or the weight is 0" if with_weight else ""
-    assert f"{left} left out of {metric}: it is undefined there{zero}." in str(found)
+    assert f"{left} left out of {display_name(metric)}: it is undefined there{zero}." in str(found)
     assert ("Means are weighted;" in str(found), "Queries come in " in str(found)) == (with_weight, with_clusters)
 
 
@@ -474,7 +475,7 @@ def test_missing_and_undefined_queries():
     with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
         no_worse(new=new, old=old, margin=0.1)
     found = no_worse(new=new, old=old, margin=0.1, missing=0)
-    assert "1 query is left out of map: it is undefined there." in str(found)
+    assert "1 query is left out of MAP: it is undefined there." in str(found)
     assert "2 values of missing queries are filled in." in str(found)
     assert found.table.rows[0][1] == 5
     assert found.lost_most().rows[0] == ("f", 0.5, 0.0, -0.5)
@@ -593,7 +594,7 @@ def test_gate_notes_concentrated_weights(rng):
     weight = np.append(np.ones(40), [200.0, 300.0])
     pair = [Evaluation.from_values(range(42), {"map": x}, weight=weight) for x in rng.random((2, 42))]
     found = " ".join(str(no_worse(new=pair[0], old=pair[1], margin=0.2)).split())
-    assert "The intervals of map may be too narrow: few queries, skewed values." in found
+    assert "The intervals of MAP may be too narrow: few queries, skewed values." in found
     assert "is beyond the margin, if no query gains more than those seen." in found
 
 

@@ -183,7 +183,7 @@ def test_given_values_count_as_they_are():
         gate = no_worse(new=given("new"), old=given("old"), margin=0.05, **keywords)
         assert (gate.decision, gate.table.rows[0][1]) == ("no worse", N)
         text = " ".join(str(gate).split())
-        assert f"{UNKNOWN} p@3: all queries count." in text
+        assert f"{UNKNOWN} P@3: all queries count." in text
         assert "count as 1" not in text
 
 
@@ -242,7 +242,7 @@ def test_saved_results_of_an_earlier_version(tmp_path):
         saved[name] = Evaluation.load(without_settled(path))
     gate = no_worse(**saved, margin=0.05)
     assert (gate.decision, gate.table.rows[0][1]) == ("no worse", N)
-    assert f"{UNKNOWN} p@3: all queries count." in " ".join(str(gate).split())
+    assert f"{UNKNOWN} P@3: all queries count." in " ".join(str(gate).split())
     now = no_worse(new=in_memory("new", ["p@3"], None), old=saved["old"], margin=0.05)
     assert (now.decision, now.table.rows[0][1]) == ("undecided", N_OPEN)
 
