@@ -44,6 +44,7 @@ __all__ = [
     "RankingAccumulator",
     "RankingEvaluator",
     "RepeatedQueryKFold",
+    "check_judgments",
     "check_metric",
     "compare_systems",
     "datasets",
@@ -81,6 +82,7 @@ _PACKAGES = (
 )
 _PACKAGE_OF = {
     "RankingAccumulator": "_tables.accumulator",
+    "check_judgments": "_entry_points.judgments",
     "check_metric": "_metric.metric_check",
     "compare_systems": "_entry_points.systems",
     "evaluate": "_evaluation.evaluate",

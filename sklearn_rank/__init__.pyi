@@ -41,6 +41,7 @@ from sklearn_rank import results as results
 from sklearn_rank import retrieval as retrieval
 from sklearn_rank import spark as spark
 from sklearn_rank import stats as stats
+from sklearn_rank._entry_points.judgments import check_judgments as check_judgments
 from sklearn_rank._evaluator.evaluator import RankingEvaluator as RankingEvaluator
 from sklearn_rank._groups import group_sizes as group_sizes
 from sklearn_rank._groups import qid_from_group_sizes as qid_from_group_sizes

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands, gate
+from sklearn_rank._cli import check, commands, gate
 from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
@@ -178,6 +178,16 @@ def parser() -> argparse.ArgumentParser:
         help="print the N documents whose judgment could change the difference most, of --query or of all queries",
     )  # fmt: skip
     _add_format(sub)
+
+    sub = add("check", check.check, "What judgments can measure, with runs or without, and which flaws they have.")
+    sub.epilog = "Exit codes: 0; 2 invalid input, or judgments by which nothing can be measured; 1 any other failure."
+    sub.add_argument("what", choices=["judgments"], help="what to check")
+    sub.add_argument("files", nargs="+", metavar="QRELS RUN", help="judgments, then a run or several, or none")
+    sub.add_argument("-m", "--metric", "--metrics", action="append", dest="metrics", metavar="NAME",
+                     help=f"several with commas, or -m for each (default: {','.join(METRICS_BY_DEFAULT)})")  # fmt: skip
+    sub.add_argument("--json", metavar="FILE", help="write all numbers for other tools, too")
+    _add_format(sub)
+    sub.set_defaults(default_metrics=METRICS_BY_DEFAULT, convention=None)
 
     sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")
     _add_format(sub)

@@ -18,6 +18,7 @@ from scipy import special
 from sklearn_rank._estimates.power import MOST_QUERIES, root, smallest
 from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import RatioOfSums, Sample, ratio
+from sklearn_rank._utils.typing import Array
 
 N_LOST = 1.5
 """Number of added queries that lose everything at alpha = 0.05: with 1.2 the largest exact level is 0.0548."""
@@ -240,3 +241,16 @@ def n_for_some(aims: Sequence[Aim], chance: float) -> float:
 
 def _smallest_or_none(enough: Callable[[int], bool]) -> float:
     return smallest(enough) if enough(MOST_QUERIES) else math.inf
+
+
+def margin_of_equals(
+    differences: Array, n: int, largest_loss: float, alpha: float = 0.05, chance: float = 0.8
+) -> float:
+    """Smallest margin that a system passes on n queries with this probability if its differences have random signs."""
+    # A sample passes each margin above the negative of its lower bound, so the margin is a quantile of the bounds.
+    rng, draws = np.random.default_rng(0), int(min(max(4e6 // n, 200), 4000))
+    d = rng.choice(differences, (draws, n)) * rng.choice([-1.0, 1.0], (draws, n))
+    c, critical = n_lost(alpha), t_quantile(alpha, n)
+    mean = (d.sum(axis=1) - c * largest_loss) / (n + c)
+    variance = ((d**2).sum(axis=1) + c * largest_loss**2) / (n + c) - mean**2
+    return float(np.quantile(critical * np.sqrt(variance / n) - mean, chance))

@@ -49,7 +49,12 @@ def test_the_function_runs_in_pytest(folder):
     (folder / "new.run").write_text(run([sys.executable, "bad.py"], folder).stdout)
     printed = run(words, folder)
     assert printed.returncode == 1
-    for line in ("Worse: new loses more than the margin in nDCG@10", "lost most", "<GateResult: worse>", "ties averaged"):
+    for line in (
+        "Worse: new loses more than the margin in nDCG@10",
+        "lost most",
+        "<GateResult: worse>",
+        "ties averaged",
+    ):
         assert line in printed.stdout
 
 
