@@ -236,7 +236,7 @@ def _flaws(
             "answer is none; replace_undefined_by='empty' counts an empty list as right."
         )
     if len(grades) == 1 and len(judged) >= 5 * n:
-        yield f"All {len(judged)} judged documents have grade {min(grades):g}: none is known as not relevant."
+        yield f"All {len(judged)} judged documents have grade {min(grades):g}: none is known to be bad."
     if len(grades) > 2 and min(grades) >= 1:
         yield f"Grades begin with {min(grades):g}, so all are relevant; if {min(grades):g} means no, pass min_relevance."
     for name, one in measured.items():
