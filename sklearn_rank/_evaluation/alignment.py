@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.clusters import agreed_by_query
+from sklearn_rank._evaluation.given_values import GivenValues
 from sklearn_rank._evaluation.kept_data import with_counts
+from sklearn_rank._metric.choices import metric_of_meaning, parsed_meaning
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._utils.echo import echo, query_count
 from sklearn_rank._utils.typing import Index
+
+PLAIN = re.compile(r"[\w.+-]+")
+"""Words and numbers in texts of meanings."""
 
 
 def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, Any]:
@@ -20,6 +30,8 @@ def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, A
     (first, expected), *others = results.items()
     for name, result in others:
         _refuse_other_metrics(first, expected, name, result, function_name)
+    results = with_one_meaning(results, expected.meaning, f"{function_name} takes results of metrics")
+    expected = results[first]
     known, numbers = number_together([result.qid for result in results.values()])
     _refuse_other_queries(known, dict(zip(results, numbers, strict=True)), function_name)
     columns = [[result._column_fingerprints.get(metric) for result in results.values()] for metric in expected.meaning]
@@ -61,14 +73,85 @@ def _refuse_other_metrics(first: str, expected: Any, name: str, result: Any, fun
             f"Got {', '.join(expected.meaning)} in {echo(first)} and "
             f"{', '.join(result.meaning)} in {echo(name)}."
         )
-    for metric in expected.meaning:
-        for property_of in ("meaning", "average", "greater_is_better"):
-            one, other = (getattr(evaluation, property_of)[metric] for evaluation in (expected, result))
-            if one != other:
-                raise ValueError(
-                    f"{function_name} takes results of metrics that were computed alike. Got {echo(metric)} with "
-                    f"{property_of} {one} in {echo(first)} and {other} in {echo(name)}."
-                )
+
+
+def with_one_meaning(results: Mapping[str, Any], metrics: Iterable[str], rule: str) -> dict[str, Any]:
+    """Results with the same text for each metric; keywords that do not change a value of a result do not count."""
+    stated = dict(results)
+    for metric in metrics:
+        (first, expected), *others = results.items()
+        if lacking := [name for name, result in others if metric not in result.meaning]:
+            refuse_other_keywords(metric, {first: expected.meaning[metric], lacking[0]: "none"}, rule)
+        known = [result._metric_values[metric] for result in results.values()]
+        if len({values.meaning for values in known}) > 1:
+            for target in known:
+                alike = [values_of_meaning(result, metric, target) for result in results.values()]
+                if None not in alike:
+                    break
+            else:
+                name, other = next((n, one) for n, one in others if one.meaning[metric] != expected.meaning[metric])
+                refuse_other_keywords(metric, {first: expected.meaning[metric], name: other.meaning[metric]}, rule)
+            for name, values in zip(results, alike, strict=True):
+                if values.meaning != results[name].meaning[metric]:
+                    stated[name] = replace(stated[name], _metric_values={**stated[name]._metric_values, metric: values})
+        for property_of in ("average", "greater_is_better"):
+            for name, other in others:
+                one, another = (getattr(result, property_of)[metric] for result in (expected, other))
+                if one != another:
+                    raise ValueError(
+                        f"{rule}, computed alike. Got {echo(metric)} with {property_of} {one} in "
+                        f"{echo(first)} and {another} in {echo(name)}."
+                    )
+    return stated
+
+
+def values_of_meaning(result: Any, metric: str, target: Any) -> Any:
+    """Values of a metric, by the keywords of other values, if these keywords do not change a value; else None."""
+    values, data = result._metric_values[metric], result._kept_data.ranked
+    if values.meaning == target.meaning:
+        return values
+    differing = differing_keywords(values.meaning, target.meaning)
+    # Functions and tables that are alike for these labels may differ for others.
+    are_plain = all(PLAIN.fullmatch(text) for pair in differing.values() for text in pair)
+    if not differing or "k" in differing or not are_plain or values.average_kind != target.average_kind:
+        return None
+    if data is not None and isinstance(values, PerQuery) and isinstance(target, PerQuery):
+        try:
+            (now,) = compute(data.queries, [target.spec])
+        except (TypeError, ValueError):
+            return None
+        same = np.array_equal(values.values(), now.values(), equal_nan=True)
+        return now if same and np.array_equal(values.undefined, now.undefined) else None
+    judged, entry = result.judged.get(metric), metric_of_meaning(values.meaning)
+    # Unjudged documents are refused without `unjudged=`, unless a metric reads them.
+    has_none = entry is not None and not entry.reads_unjudged and "unjudged=None" in values.meaning
+    has_none = has_none or (judged is not None and not (judged < 1).any())
+    if not has_none or [*differing] != ["unjudged"]:
+        return None
+    return GivenValues(
+        values.values()[:, 0], values.undefined, float(values.average(result.weight)[0]), target.meaning,
+        values.average_kind, values.greater_is_better, result.is_binary[metric],
+    )  # fmt: skip
+
+
+def differing_keywords(one: str, other: str) -> dict[str, tuple[str, str]]:
+    """Keywords with both values, if two texts of meanings are of one metric and differ by keywords; else empty."""
+    (name, keywords), (another, others) = map(parsed_meaning, (one, other))
+    if not name or name != another or keywords.keys() != others.keys() or is_adjusted(one) != is_adjusted(other):
+        return {}
+    return {key: (value, others[key]) for key, value in keywords.items() if value != others[key]}
+
+
+def refuse_other_keywords(metric: str, meanings: Mapping[str, str], rule: str) -> NoReturn:
+    """Raise ValueError with the keywords that differ between the meanings of a metric in two systems."""
+    (first, one), (name, other) = meanings.items()
+    differing = differing_keywords(one, other)
+    of_first, of_other = one, other
+    if differing:
+        of_first, of_other = (", ".join(f"{key}={pair[i]}" for key, pair in differing.items()) for i in (0, 1))
+    raise ValueError(
+        f"{rule}, computed alike. Got {echo(metric)} with {of_first} in {echo(first)} and {of_other} in {echo(name)}."
+    )
 
 
 def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], function_name: str) -> None:

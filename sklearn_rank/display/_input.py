@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.look import look
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.alignment import refuse_other_data
+from sklearn_rank._evaluation.alignment import refuse_other_data, with_one_meaning
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
@@ -91,13 +91,7 @@ def refuse_one_object(results: Mapping[str, Any]) -> None:
 
 def refuse_other_metrics(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
     """Refuse systems whose metric was computed in different ways."""
-    (first, expected), *others = results.items()
-    for name, result in others:
-        for metric in metrics:
-            if result.meaning.get(metric) != expected.meaning[metric]:
-                got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
-                rule = "Systems in the same plot must have the same metric with the same keywords."
-                raise ValueError(f"{rule} Got {echo(metric)} as {got}.")
+    with_one_meaning(results, metrics, "A plot takes systems with metrics")
 
 
 def baseline_in(systems: Mapping[str, Any], baseline: str | None) -> str:
@@ -119,11 +113,7 @@ def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) 
 
 def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[Any], Array, Array]:
     """Return query ids and the values of two systems, in the order of the first."""
-    if first.meaning[metric] != second.meaning[metric]:
-        raise ValueError(
-            "Two systems must have the same metric with the same keywords. "
-            f"Got {echo(metric)} as {first.meaning[metric]} and as {second.meaning[metric]}."
-        )
+    refuse_other_metrics({"the first": first, "the second": second}, [metric])
     known, (one, other) = number_together([first.qid, second.qid])
     if not len(known) == len(one) == len(other):
         raise ValueError(

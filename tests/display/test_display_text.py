@@ -187,7 +187,7 @@ def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
     one, other = (
         evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain) for gain in ("exp2", "linear")
     )
-    with pytest.raises(ValueError, match=r"same keywords. Got 'ndcg@5' as .*exp2.* in 'a' and as .*linear.* in 'b'"):
+    with pytest.raises(ValueError, match=r"computed alike. Got 'ndcg@5' with gain=exp2 in 'a' and gain=linear in 'b'"):
         display_class.from_results({"a": one, "b": other}, *ARGUMENT[display_class])
     assert not plt.get_fignums()
 

@@ -204,7 +204,7 @@ REFUSED = {
     "weights": (of_labels([1, 0], n=5, sample_weight=np.repeat(range(1, 6), 2)), {}, "Got sample_weight in human"),
     "clusters": (of_labels([1, 0], n=5, clusters=np.repeat([1, 1, 2, 2, 2], 2)), {}, "Got clusters in human"),
     "another metric": (of_labels([1, 0], n=5, metrics="mrr"), {}, "same metrics. Got 'mrr' only in human"),
-    "other keywords": (of_labels([1, 0], n=5, min_relevance=2), {}, "computed alike. Got 'map' with other keywords"),
+    "other keywords": (of_labels([1, 0], n=5, min_relevance=2), {}, "alike. Got 'map' with min_relevance=2"),
     "a pooled mean": (of_labels([1, 0], n=5, metrics={"map": "p@1"}, average="micro"), {}, "alike|means"),
     "values": ([0.1, 0.2], {}, r"takes results of evaluate\. .*Got list for .human."),
     "a level in percent": (of_labels([1, 0], n=5), {"confidence_level": 95}, "'confidence_level' parameter of judged"),

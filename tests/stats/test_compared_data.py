@@ -1,0 +1,79 @@
+"""What two results must have in common to be compared: keywords that count, lists of one length, known columns.
+
+The same judged lists are typed in several forms; expected values are those of one form.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank import RankingAccumulator, compare_systems, evaluate, evaluate_run, evaluate_table
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, no_worse
+
+N, DEPTH = 30, 20
+rng = np.random.default_rng(3)
+QID = np.repeat(np.arange(N), DEPTH)
+LABEL = rng.integers(0, 3, N * DEPTH)
+SCORE, OTHER = rng.random((2, N * DEPTH)) + LABEL / 2
+METRICS = ["ndcg@10", "map"]
+
+
+def of_arrays(score, rows=slice(None), **keywords):
+    return evaluate(LABEL[rows], score[rows], qid=QID[rows], metrics=METRICS, **keywords)
+
+
+def of_run(score, label=LABEL, **keywords):
+    judgments = {q: {f"d{j}": int(y) for j, y in enumerate(x) if y == y} for q, x in enumerate(label.reshape(N, DEPTH))}
+    run = {q: {f"d{j}": s for j, s in enumerate(x)} for q, x in enumerate(score.reshape(N, DEPTH).tolist())}
+    return evaluate_run(judgments, run, metrics=METRICS, **keywords)
+
+
+def of_pieces(score):
+    tables = (pd.DataFrame({"y": LABEL, "s": score, "q": QID})[QID % 3 == part] for part in range(3))
+    return evaluate_table(tables, y_true="y", y_score="s", qid="q", metrics=METRICS)
+
+
+def of_batches(score):
+    accumulator = RankingAccumulator(METRICS)
+    for q in range(N):
+        rows = QID == q
+        accumulator.update(LABEL[rows], score[rows], qid=QID[rows])
+    return accumulator.compute()
+
+
+def loaded(result, path):
+    result.save(path / "result.npz")
+    return Evaluation.load(path / "result.npz")
+
+
+# --- keywords ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [of_run, of_pieces, of_batches])
+def test_keywords_that_touch_nothing_do_not_count(form, tmp_path):
+    expected = compare(of_arrays(SCORE), of_arrays(OTHER), metric="ndcg@10")
+    for a, b in ((of_arrays(SCORE), form(OTHER)), (form(SCORE), of_run(OTHER)), (form(SCORE), of_arrays(OTHER))):
+        for one in (a, loaded(a, tmp_path)):
+            found = compare(one, b, metric="ndcg@10")
+            assert found.difference == pytest.approx(expected.difference, abs=1e-15)
+            assert no_worse(new=one.subset(one.qid), old=b, margin=0.1)._notes() is not None
+    systems = compare_systems({"a": of_arrays(SCORE), "b": form(OTHER)})
+    assert systems.results["b"]["map"] == pytest.approx(of_arrays(OTHER)["map"])
+
+
+def test_keywords_that_change_a_value_are_named_with_both_values():
+    tied = np.round(SCORE, 1)
+    unjudged = np.where(LABEL == 0, np.nan, LABEL)
+    for a, b, words in (
+        (of_arrays(tied), of_arrays(tied, ties="worst"), "ties=average in 'a' and ties=worst in 'b'"),
+        (of_arrays(SCORE), of_arrays(OTHER, min_relevance=2), "min_relevance=1 in 'a' and min_relevance=2 in 'b'"),
+        (
+            of_run(SCORE, unjudged, unjudged="drop"), of_run(OTHER, unjudged),
+            "unjudged=drop in 'a' and unjudged=nonrelevant in 'b'",
+        ),
+    ):  # fmt: skip
+        for read in (compare, lambda a, b, metric: compare_systems({"a": a, "b": b})):
+            with pytest.raises(ValueError, match=f"computed alike. Got 'map' with {words}|Got 'ndcg@10' with {words}"):
+                read(a, b, metric="map")
+    assert compare(of_arrays(SCORE), of_arrays(OTHER, ties="worst"), metric="map").n_units == N
