@@ -21,7 +21,7 @@ from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster,
 from sklearn_rank._estimates.runs import Between, RunMeans, between_runs_of, refuse_runs, spread_of
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
-from sklearn_rank._evaluation.alignment import refuse_other_data, refuse_other_keywords, with_one_meaning
+from sklearn_rank._evaluation.alignment import about_data, refuse_other_data, refuse_other_keywords, with_one_meaning
 from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_clusters, named_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
@@ -77,7 +77,7 @@ class Aligned:
     far fewer judged documents, or the same object twice. `settled`: queries whose judgments fix the value for every
     system, if known; `counts` counts them. `nothing`: reason why no query can tell the systems apart, if known.
     `run_means`: mean of each run of systems with several runs. `run_values`: their values, of shape (n_queries,
-    n_runs), if known.
+    n_runs), if known. `about_data`: notes on lists of other lengths, and on unknown data.
     """
 
     values: list[Array]
@@ -97,6 +97,7 @@ class Aligned:
     nothing: Nothing | None = None
     run_means: RunMeans = field(default_factory=dict)
     run_values: Mapping[str, Array] = field(default_factory=dict)
+    about_data: tuple[str, ...] = ()
 
     def between(self, systems: Sequence[str], at: Any = slice(None), weight: Array | None = None) -> Between:
         """Variance between runs of the mean of a system or the difference of two, on some queries."""
@@ -161,7 +162,7 @@ def align(
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
     first, n_filled, cluster, qid, weights, runs = read[0], 0, None, None, None, dict[str, Array]()
-    settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
+    about, settled, counts, nothing = (), None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
@@ -176,6 +177,8 @@ def align(
         _check_missing(bounded, options.missing)
         same = _same_queries(read, list(results), bounded, options.missing, function_name)
         where = (same, list(results), function_name)
+        if first.metric is not None and len(read) > 1:
+            about = about_data(results, first.metric, same.positions, len(same.table[0]))
         cluster = _of_queries("clusters", "clusters", clusters, [one.clusters for one in read], *where)
         weights = _of_queries("weight", "weights", weight, [one.weight for one in read], *where)
         settled = _settled(read, same)
@@ -214,7 +217,7 @@ def align(
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights),
         all(one.is_binary for one in read), first.meaning, judged, findings, settled, counts, nothing,
-        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs,
+        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs, about,
     )  # fmt: skip
 
 

@@ -174,7 +174,7 @@ def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, An
         "confidence_level": options.confidence_level, "greater_is_better": aligned.greater_is_better,
         "n_left_out": aligned.n_left_out, "n_filled": aligned.n_filled, "is_weighted": aligned.weight is not None,
         "n_clusters": None if aligned.cluster is None else len(distinct_values(aligned.cluster)),
-        "counts": aligned.counts, "run_means": aligned.run_means,
+        "counts": aligned.counts, "run_means": aligned.run_means, "_about_data": aligned.about_data,
         "nothing": "" if aligned.nothing is None else nothing_in_words([aligned.metric or ""], aligned.nothing),
     }  # fmt: skip
 

@@ -213,6 +213,7 @@ class PairedTest(TableReport):
     run_means: RunMeans = field(default_factory=dict)
     _pair_rows: tuple[PairRow, ...]
     _segments: SegmentTests | None = None
+    _about_data: tuple[str, ...] = ()
 
     difference = OfOnePair[float]("Mean of a minus mean of b.")
     pvalue = OfOnePair[float]("Probability of a difference at least this large if both systems were equally good.")
@@ -359,8 +360,8 @@ class PairedTest(TableReport):
         notes = notes_on_pairs(self._pair_rows, self._of_all, self._design, self.interaction, test)
         name = self.metric or ""
         about_runs = between_runs({name: self.run_means}, self.means)
-        more = self.nothing, self.note_without_settled, judged_note({name: self.judged}), about_runs
-        return [*notes, *filter(None, more)]
+        of_data = self.note_without_settled, judged_note({name: self.judged}), *self._about_data, about_runs
+        return [*notes, *filter(None, [self.nothing, *of_data])]
 
     @property
     def note_without_settled(self) -> str:

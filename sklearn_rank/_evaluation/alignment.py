@@ -18,11 +18,14 @@ from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._metric.choices import metric_of_meaning, parsed_meaning
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import is_adjusted
-from sklearn_rank._utils.echo import echo, query_count
+from sklearn_rank._utils.echo import echo, echo_all, query_count
 from sklearn_rank._utils.typing import Index
 
 PLAIN = re.compile(r"[\w.+-]+")
 """Words and numbers in texts of meanings."""
+
+FAR_APART = 0.1
+"""Difference of the numbers of documents per query, as a share of the larger one, that is shown."""
 
 
 def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, Any]:
@@ -195,3 +198,34 @@ def refuse_other_data(
             "result.to_frame()[metric]."
         )
         agreed_by_query(given, positions, ids, names, rule, what)
+
+
+def about_data(results: Mapping[str, Any], metric: str, positions: Sequence[Any], n_queries: int) -> tuple[str, ...]:
+    """Notes on lists of other lengths, and on what one result knows of its data and another does not."""
+    # `positions` are the positions of the queries of each result among all queries.
+    kept = [result._kept_data for result in results.values()]
+    known = {
+        "labels": [one.label_fingerprints is not None for one in kept],
+        f"columns that {metric} reads": [metric in result._column_fingerprints for result in results.values()],
+        "documents per query": [one.n_retrieved is not None for one in kept],
+    }
+    unknown = [
+        f"{what} of {echo_all([name for name, is_known in zip(results, of, strict=True) if not is_known])}"
+        for what, of in known.items() if any(of) and not all(of)
+    ]  # fmt: skip
+    notes = [f"Not known, so not compared: {'; '.join(unknown)}."] * bool(unknown)
+    if not all(known["documents per query"]):
+        return tuple(notes)
+    lengths = np.full((len(kept), n_queries), np.nan)
+    for row, one, at in zip(lengths, kept, positions, strict=True):
+        row[at] = one.n_retrieved
+    lengths = lengths[:, ~np.isnan(lengths).any(axis=0)]
+    means = lengths.mean(axis=1) if lengths.size else np.zeros(1)
+    short, long = int(means.argmin()), int(means.argmax())
+    if means[short] < (1 - FAR_APART) * means[long] or (lengths[short] < lengths[long]).all() and means[long]:
+        k = parsed_meaning(next(iter(results.values())).meaning[metric])[1].get("k", "")
+        reads_below = not k.isdecimal() or int(k) > lengths.min()
+        if reads_below or all(np.array_equal(one.n_retrieved, one.known_documents) for one in kept):
+            of = (f"{means[i]:.4g} in {echo([*results][i])}" for i in (short, long))
+            notes.append(f"Documents per query: {' and '.join(of)}. Other candidates or depths change a metric, too.")
+    return tuple(notes)

@@ -125,6 +125,16 @@ class RankedData(ReadOnlyArrays):
 
     known_documents = n_documents
 
+    @cached_property
+    def n_retrieved(self) -> Index | None:
+        """Number of retrieved documents of each query; None for queries that are built when they are needed."""
+        queries = self.queries
+        if isinstance(queries, LazyQueries) or not queries.summary.has_unretrieved:
+            return None if isinstance(queries, LazyQueries) else queries.grouping.sizes
+        if self.scores_checksum != checksum(queries.score):
+            return None
+        return queries.grouping.reduce((queries.score > -np.inf).astype(np.int64))
+
     @property
     def cut_at(self) -> int | None:
         """Number of documents at which lists are cut; None if they are not, or it is unknown."""
@@ -302,6 +312,8 @@ class DataCounts(ReadOnlyArrays):
         Mean of each run by metric, where these are several runs of one system.
     run_values : dict of str to ndarray of shape (n_queries, n_runs)
         Values of each run by metric; empty if an earlier version saved the result.
+    n_retrieved : ndarray of shape (n_queries,) or None
+        Number of retrieved documents of each query; None if unknown.
     """
 
     known_documents: Index | None = None
@@ -315,6 +327,7 @@ class DataCounts(ReadOnlyArrays):
     known_columns: Mapping[str, Fingerprints] = field(default_factory=dict)
     run_means: RunMeans = field(default_factory=dict)
     run_values: Mapping[str, Array] = field(default_factory=dict)
+    n_retrieved: Index | None = None
     ranked: ClassVar[None] = None
     keeps_documents: ClassVar[bool] = False
 
@@ -355,12 +368,15 @@ KeptData = RankedData | DataCounts
 
 def counts_of_rows(result: Any, rows: Any, metrics: Collection[str]) -> DataCounts:
     """What is known of the data of an evaluation, for some of its queries."""
-    documents, sums = result._kept_data.known_documents, result.label_fingerprints
+    kept = result._kept_data
     known = result.judged, result.settled, result._column_fingerprints
     judged, settled, columns = ({n: of[n][rows] for n in metrics if n in of} for of in known)
-    documents, sums = (None if x is None else x[rows] for x in (documents, sums))
-    runs = runs_of_rows(result, rows, metrics)
-    return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled, known_columns=columns, **runs)
+    counted = kept.known_documents, result.label_fingerprints, kept.n_retrieved
+    documents, sums, n_retrieved = (None if x is None else x[rows] for x in counted)
+    return DataCounts(
+        documents, sums, judged, result.judges_both, known_settled=settled, known_columns=columns,
+        n_retrieved=n_retrieved, **runs_of_rows(result, rows, metrics),
+    )  # fmt: skip
 
 
 def runs_of_rows(result: Any, rows: Any, metrics: Iterable[str]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         words["run_means"] = {name: [*means] for name, means in result.run_means.items()}
     more = {
         "n_documents": source.known_documents,
+        "n_retrieved": source.n_retrieved,
         "weight": result.weight,
         "label_fingerprints": source.label_fingerprints,
         "ranking_fingerprints": source.ranking_fingerprints,
@@ -100,7 +101,7 @@ def with_saved_counts(result: Any, words: Mapping[str, Any], arrays: Arrays) -> 
         names = [metric["name"] for metric in words["metrics"]]
         known["run_values"] = dict(zip(names, arrays["run_values"], strict=True))
     return with_counts(
-        result, ranking_fingerprints=arrays.get("ranking_fingerprints"),
+        result, ranking_fingerprints=arrays.get("ranking_fingerprints"), n_retrieved=arrays.get("n_retrieved"),
         known_remarks=tuple(map(str, words.get("remarks", []))), cut_at=words.get("cut_at"),
         run_means={name: tuple(map(float, means)) for name, means in words.get("run_means", {}).items()}, **known,
     )  # fmt: skip

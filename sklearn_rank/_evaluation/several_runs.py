@@ -122,16 +122,22 @@ def mean_result(results: Sequence[Any]) -> Any:
         by={name: x for one in results for name, x in one.attributes.items()}, clusters=first.clusters,
     )  # fmt: skip
     known = DataCounts(
-        documents[0] if all(np.array_equal(documents[0], other) for other in documents) else None,
+        documents[0] if _are_equal(documents) else None,
         first.label_fingerprints,
         _of_all(results, "judged", lambda shares: np.mean(shares, axis=0)),
         any(one.judges_both for one in results),
         known_settled=_of_all(results, "settled", lambda settled: np.all(settled, axis=0)),
         known_remarks=tuple(remark for remark in first._remarks if all(remark in one._remarks for one in results)),
         known_columns=first._column_fingerprints,
+        n_retrieved=sources[0].n_retrieved if _are_equal([one.n_retrieved for one in sources]) else None,
         cut_at=first._cut_at if len({one._cut_at for one in results}) == 1 else None,
     )
     return replace(result, _kept_data=known)
+
+
+def _are_equal(arrays: Sequence[Any]) -> bool:
+    """Whether arrays are equal, or all unknown."""
+    return all(np.array_equal(arrays[0], other) for other in arrays)
 
 
 def _of_all(results: Sequence[Any], name: str, function: Callable[[Any], Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class AboutMetric(NamedTuple):
     """What is known about the values of a metric: what they mean, what was left out, and which runs have them."""
 
     # `n_left_out`: undefined queries that judgments do not settle. `nothing`: reason why no query can tell the systems
-    # apart. `knows_settled`: whether it is known which queries no ranking changes.
+    # apart. `knows_settled`: whether it is known which queries no ranking changes. `of_data`: notes on the data.
 
     meaning: str
     judged: Mapping[str, float]
@@ -67,6 +67,7 @@ class AboutMetric(NamedTuple):
     knows_settled: bool
     n_left_out: int
     n_filled: int
+    of_data: tuple[str, ...]
 
 
 class ComparedLists(NamedTuple):
@@ -267,6 +268,7 @@ def notes(gate: GateParts) -> list[str]:
             said.append(f"{one.n_left_out} {left} left out of {display_name(name)}: it is undefined there{zero}.")
     if n_filled := next(iter(about.values())).n_filled:
         said.append(f"{n_filled} values of missing queries are filled in.")
+    said += dict.fromkeys(note for one in about.values() for note in one.of_data)
     about_runs = between_runs({name: one.run_means for name, one in about.items()}, ("new", "old"))
     return said + [*filter(None, [about_runs, judged_note({name: one.judged for name, one in about.items()})])]
 

@@ -399,6 +399,8 @@ def check_saved(words: Any, arrays: Arrays, n_queries: int | None = None) -> tup
         shapes["run_values"] = (len(metrics), n_queries, k), "f"
     if "ranking_fingerprints" in arrays:
         shapes["ranking_fingerprints"] = (n_queries,), "u"
+    if "n_retrieved" in arrays:
+        shapes["n_retrieved"] = (n_queries,), "i"
     if words.get("attributes"):
         names(words, "attributes")
     if "references" in words:

@@ -548,7 +548,7 @@ def _about(metric: str, aligned: Aligned, nothing: Nothing | None) -> AboutMetri
     return AboutMetric(
         meaning, aligned.judged, counts, "" if nothing is None else nothing_in_words([metric], nothing),
         aligned.run_means, aligned.settled is not None or not may_be_settled(metric, meaning),
-        aligned.n_left_out - n_settled, aligned.n_filled,
+        aligned.n_left_out - n_settled, aligned.n_filled, aligned.about_data,
     )  # fmt: skip
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rank import RankingAccumulator, compare_systems, evaluate, evaluate_run, evaluate_table
+from sklearn_rank import RankingAccumulator, compare_systems, evaluate, evaluate_run, evaluate_table, metric
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import compare, no_worse
+from sklearn_rank.stats import compare, compare_all, no_worse
 
 N, DEPTH = 30, 20
 rng = np.random.default_rng(3)
@@ -77,3 +77,65 @@ def test_keywords_that_change_a_value_are_named_with_both_values():
             with pytest.raises(ValueError, match=f"computed alike. Got 'map' with {words}|Got 'ndcg@10' with {words}"):
                 read(a, b, metric="map")
     assert compare(of_arrays(SCORE), of_arrays(OTHER, ties="worst"), metric="map").n_units == N
+
+
+# --- other candidates, and what is not known ------------------------------------------------------------------------
+
+NEARLY_ALL = (LABEL > 0) | (np.arange(N * DEPTH) % 11 > 0)
+HALF = (LABEL > 0) | (np.arange(N * DEPTH) % 2 > 0)
+LINE = "Documents per query: {} in '{}' and 20 in '{}'. Other candidates or depths change a metric, too."
+
+
+def texts(new, old, metric="map"):
+    """What each reader of two results prints."""
+    return [
+        str(compare(new, old, metric=metric)).replace("'a'", "'new'").replace("'b'", "'old'"),
+        str(compare_all({"new": new, "old": old}, metric=metric)),
+        str(no_worse(new=new, old=old, margin={metric: 0.1})),
+        str(compare_systems({"old": old, "new": new}).significance(metric)),
+    ]
+
+
+def test_other_candidates_are_told(tmp_path):
+    """One system on all documents, and on the relevant ones with half of the others."""
+    all_documents, some = of_arrays(SCORE), of_arrays(OTHER, HALF)
+    for one in (some, loaded(some, tmp_path), some.subset(some.qid)):
+        mean = f"{HALF.sum() / N:.4g}"
+        assert all(LINE.format(mean, "new", "old") in text for text in texts(one, all_documents, "ndcg@10"))
+        assert all(LINE.format(mean, "old", "new") in text for text in texts(all_documents, one))
+
+
+def test_lists_of_nearly_one_length_are_not_told():
+    """Equal lists, a few documents less in some lists, and runs that differ below the cutoff."""
+    deep, shallow = ({q: [f"d{j}" for j in range(n)] for q in range(N)} for n in (100, 12))
+    judgments = {q: {"d3": 1, f"x{q}": 1} for q in range(N)}
+    runs = [evaluate_run(judgments, run, metrics=METRICS) for run in (deep, shallow)]
+    first = NEARLY_ALL | (QID == 0)
+    for new, old, name in (
+        (of_arrays(SCORE), of_arrays(OTHER), "map"),
+        (of_arrays(SCORE), of_arrays(OTHER, first), "map"),
+        (*runs, "ndcg@10"),
+    ):
+        assert not any("Documents per query" in text for text in texts(new, old, name))
+    assert all("Documents per query: 12 in 'old' and 100 in 'new'." in text for text in texts(*runs, "map"))
+
+
+def test_unknown_data_are_named(tmp_path):
+    known = evaluate(LABEL, SCORE, qid=QID, metrics="map")
+    bare = Evaluation.from_values(known.qid, {"map": known.per_query["map"]}, meaning={"map": known.meaning["map"]})
+    for text in texts(known, bare):
+        assert "Not known, so not compared: labels of 'old'; documents per query of 'old'." in text
+    both = [Evaluation.from_values(known.qid, {"map": known.per_query["map"] / n}) for n in (1, 2)]
+    assert not any("Not known" in text for text in (*texts(*both), *texts(known, loaded(known, tmp_path))))
+
+
+def test_unknown_columns_are_named():
+    @metric("profit", columns=["price"])
+    def profit_score(r):
+        return r.cumsum(r.column("price") * r.relevant)
+
+    known = evaluate(LABEL, SCORE, qid=QID, metrics="profit@3", price=OTHER)
+    told = {name: getattr(known, name) for name in ("meaning", "label_fingerprints", "n_documents")}
+    before = Evaluation.from_values(known.qid, {"profit@3": known.per_query["profit@3"] / 2}, **told)
+    for text in texts(known, before, "profit@3"):
+        assert "Not known, so not compared: columns that profit@3 reads of 'old'" in text
