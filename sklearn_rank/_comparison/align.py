@@ -162,7 +162,7 @@ def align(
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
     first, n_filled, cluster, qid, weights, runs = read[0], 0, None, None, None, dict[str, Array]()
-    about, settled, counts, nothing = (), None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
+    settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
@@ -177,8 +177,6 @@ def align(
         _check_missing(bounded, options.missing)
         same = _same_queries(read, list(results), bounded, options.missing, function_name)
         where = (same, list(results), function_name)
-        if first.metric is not None and len(read) > 1:
-            about = about_data(results, first.metric, same.positions, len(same.table[0]))
         cluster = _of_queries("clusters", "clusters", clusters, [one.clusters for one in read], *where)
         weights = _of_queries("weight", "weights", weight, [one.weight for one in read], *where)
         settled = _settled(read, same)
@@ -217,8 +215,16 @@ def align(
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights),
         all(one.is_binary for one in read), first.meaning, judged, findings, settled, counts, nothing,
-        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs, about,
+        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs,
+        _about_data(results, first.metric, same if options.paired else None),
     )  # fmt: skip
+
+
+def _about_data(results: Mapping[str, Any], metric: str | None, same: _SameQueries | None) -> tuple[str, ...]:
+    """Notes on the data of results of a metric; empty for values, for a single result, and for different queries."""
+    if metric is None or same is None or len(results) < 2:
+        return ()
+    return about_data(results, metric, same.positions, same.table.shape[1])
 
 
 def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sklearn_rank._misuse.check import Finding
 from sklearn_rank._misuse.distances import finds_itself, largest_for_equal, neighbors_worst_first
 from sklearn_rank._misuse.evidence import ALL_KINDS, Evidence, Metrics
 from sklearn_rank._misuse.evidence import SAMPLE as SAMPLE
+from sklearn_rank._misuse.evidence import LabelCounts as LabelCounts
 from sklearn_rank._misuse.evidence import compute_with as compute_with
 from sklearn_rank._misuse.evidence import full_lists as full_lists
 from sklearn_rank._misuse.evidence import reads_relevance as reads_relevance

@@ -21,10 +21,10 @@ from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._utils.echo import echo, echo_all, query_count
 from sklearn_rank._utils.typing import Index
 
-PLAIN = re.compile(r"[\w.+-]+")
+PLAIN_KEYWORD = re.compile(r"[\w.+-]+")
 """Words and numbers in texts of meanings."""
 
-FAR_APART = 0.1
+OTHER_LENGTH = 0.1
 """Difference of the numbers of documents per query, as a share of the larger one, that is shown."""
 
 
@@ -115,7 +115,7 @@ def values_of_meaning(result: Any, metric: str, target: Any) -> Any:
         return values
     differing = differing_keywords(values.meaning, target.meaning)
     # Functions and tables that are alike for these labels may differ for others.
-    are_plain = all(PLAIN.fullmatch(text) for pair in differing.values() for text in pair)
+    are_plain = all(PLAIN_KEYWORD.fullmatch(text) for pair in differing.values() for text in pair)
     if not differing or "k" in differing or not are_plain or values.average_kind != target.average_kind:
         return None
     if data is not None and isinstance(values, PerQuery) and isinstance(target, PerQuery):
@@ -222,7 +222,7 @@ def about_data(results: Mapping[str, Any], metric: str, positions: Sequence[Any]
     lengths = lengths[:, ~np.isnan(lengths).any(axis=0)]
     means = lengths.mean(axis=1) if lengths.size else np.zeros(1)
     short, long = int(means.argmin()), int(means.argmax())
-    if means[short] < (1 - FAR_APART) * means[long] or (lengths[short] < lengths[long]).all() and means[long]:
+    if means[short] < (1 - OTHER_LENGTH) * means[long] or (lengths[short] < lengths[long]).all() and means[long]:
         k = parsed_meaning(next(iter(results.values())).meaning[metric])[1].get("k", "")
         reads_below = not k.isdecimal() or int(k) > lengths.min()
         if reads_below or all(np.array_equal(one.n_retrieved, one.known_documents) for one in kept):

@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._data.look import LabelCounts
 from sklearn_rank._engine.fingerprints import (
     Fingerprints,
     fingerprints_of,
@@ -36,9 +37,6 @@ from sklearn_rank._utils.typing import Array, Index
 
 CHECKED_ROWS = 1000
 """Rows that tell whether labels were changed."""
-
-LEAST_NOT_RELEVANT = 0.05
-"""Share of judged documents with a label of 0 or below where judgments do not just name relevant documents."""
 
 DocumentsOfRows = Callable[[Index], NDArray[Any]]
 """Ids of the documents of some rows of the input."""
@@ -129,11 +127,9 @@ class RankedData(ReadOnlyArrays):
     def n_retrieved(self) -> Index | None:
         """Number of retrieved documents of each query; None for queries that are built when they are needed."""
         queries = self.queries
-        if isinstance(queries, LazyQueries) or not queries.summary.has_unretrieved:
-            return None if isinstance(queries, LazyQueries) else queries.grouping.sizes
-        if self.scores_checksum != checksum(queries.score):
+        if isinstance(queries, LazyQueries) or self.scores_checksum != checksum(queries.score):
             return None
-        return queries.grouping.reduce((queries.score > -np.inf).astype(np.int64))
+        return n_retrieved(queries)
 
     @property
     def cut_at(self) -> int | None:
@@ -185,29 +181,17 @@ class RankedData(ReadOnlyArrays):
         """Share of the documents of each query that are judged, down to the cutoff of each metric."""
         # NaN without documents. Empty for labels by subtopic, queries built when they are needed, and changed data.
         queries = self.queries
-        if isinstance(queries, LazyQueries) or queries.has_subtopics:
+        if isinstance(queries, LazyQueries):
             return {}
-        retrieved = np.ones(queries.grouping.n_queries, bool)
-        if queries.summary.has_unretrieved:
-            retrieved = queries.grouping.reduce(queries.score > -np.inf, np.logical_or)
-        all_judged = np.where(retrieved, 1.0, np.nan)
-        asked = {
-            name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).summary.has_unjudged
-        }
-        if (asked or queries.summary.has_unretrieved) and self.was_changed(values):
-            return {}
-        computed = zip(asked, compute(queries, [*asked.values()]), strict=True) if asked else ()
-        shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in computed}
-        return {name: shares.get(name, all_judged) for name in specs}
+        may_vary = queries.summary.has_unretrieved or queries.summary.has_unjudged
+        return {} if may_vary and self.was_changed(values) else judged_shares(queries, specs)
 
     @cached_property
     def judges_both(self) -> bool:
         """Whether some of the judged documents are not relevant, and judgments do not just name relevant ones."""
         if isinstance(self.queries, LazyQueries) or self.queries.has_subtopics:
             return False
-        label = self.queries.row_label
-        n_judged = np.count_nonzero(label == label)
-        return bool(np.count_nonzero(label <= 0) >= LEAST_NOT_RELEVANT * n_judged)
+        return LabelCounts.of(self.queries, leaves_out=False).judges_both
 
     def rows_of(self, numbers: Index) -> RowsOfQueries:
         """Documents of some queries, by the numbers of the queries."""
@@ -415,6 +399,27 @@ def settled_by(
         name: one.undefined[:, 0] & ((values[name].values()[:, 0] == 0) | values[name].undefined[:, 0])
         for name, one in zip(others, computed, strict=True)
     }
+
+
+def n_retrieved(queries: Queries) -> Index:
+    """Number of retrieved documents of each query."""
+    if not queries.summary.has_unretrieved:
+        return queries.grouping.sizes
+    return queries.grouping.reduce((queries.score > -np.inf).astype(np.int64))
+
+
+def judged_shares(queries: Queries, specs: Mapping[str, MetricSpec]) -> dict[str, Array]:
+    """Share of the documents of each query that are judged, down to the cutoff of each metric; empty for subtopics."""
+    if queries.has_subtopics:
+        return {}
+    retrieved = np.ones(queries.grouping.n_queries, bool)
+    if queries.summary.has_unretrieved:
+        retrieved = queries.grouping.reduce(queries.score > -np.inf, np.logical_or)
+    all_judged = np.where(retrieved, 1.0, np.nan)
+    asked = {name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).summary.has_unjudged}
+    computed = zip(asked, compute(queries, [*asked.values()]), strict=True) if asked else ()
+    shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in computed}
+    return {name: shares.get(name, all_judged) for name in specs}
 
 
 def judged_as_metric(spec: MetricSpec) -> MetricSpec:

@@ -94,7 +94,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         lists.
     judged : dict of str to ndarray of shape (n_queries,)
         Share of judged documents of each query, down to the cutoff of each metric; NaN without a retrieved document.
-        Empty if unknown: for batches, given values and sparse matrices.
+        Empty if unknown: for given values and sparse matrices.
     settled : dict of str to ndarray of shape (n_queries,)
         Whether the judgments of a query determine its value for any ranking, for example without a relevant document;
         only metrics for which this is known.
@@ -587,7 +587,10 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         if not values:
             refuse_without(kind, self._specs)
         settled = None if kind == "adjusted" else {name: x for name, x in self.settled.items() if name in values}
-        counts = DataCounts(self._kept_data.known_documents, self.label_fingerprints, known_settled=settled)
+        kept = self._kept_data
+        counts = DataCounts(
+            kept.known_documents, self.label_fingerprints, known_settled=settled, n_retrieved=kept.n_retrieved
+        )
         return replace(self, _metric_values=values, _kept_data=counts, _kept_references=None)
 
     @cached_property

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from operator import mul
+from operator import add, mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,9 @@ GLANCED, GLANCED_ROWS = 32, 2**12
 
 MOST_UNJUDGED = 0.1
 """Maximum share of unjudged documents in lists, of which all judged documents are relevant, for misuse."""
+
+LEAST_NOT_RELEVANT = 0.05
+"""Minimum share of judged documents with a label of 0 or below if judgments do not just name relevant documents."""
 
 SAMPLED_ROWS = 2**12
 """Number of rows in which distinct values are counted."""
@@ -125,6 +128,33 @@ class Moments(NamedTuple):
         return math.copysign(math.inf, mean) if variance == 0 else mean / math.sqrt(variance / self.n)
 
 
+class LabelCounts(NamedTuple):
+    """Numbers of judged documents, of irrelevant ones, of retrieved ones, and of those that are judged.
+
+    `leaves_out` is 1 or more if the metrics that no order changes are those of judged and retrieved documents.
+    """
+
+    n_judged: int = 0
+    n_not_relevant: int = 0
+    n_listed: int = 0
+    n_shown: int = 0
+    leaves_out: int = 0
+
+    @classmethod
+    def of(cls, queries: Queries, leaves_out: bool) -> LabelCounts:
+        """Count the documents of queries; zeros for labels by subtopic."""
+        if queries.has_subtopics:
+            return cls()
+        label, listed = queries.grouping.take(queries.row_label), queries.grouping.take(queries.score) > -np.inf
+        counted = (label == label, label <= 0, listed, (label == label) & listed)
+        return cls(*(int(np.count_nonzero(one)) for one in counted))._replace(leaves_out=int(leaves_out))
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some of the judged documents are not relevant, and judgments do not just name relevant ones."""
+        return self.n_not_relevant >= LEAST_NOT_RELEVANT * self.n_judged
+
+
 SETS_OF_EVIDENCE = ("unmoved", "fractions", "odd_ids", "full")
 """Attributes of `Evidence` that are sets."""
 
@@ -162,6 +192,7 @@ class Evidence(NamedTuple):
         Metrics whose cutoff contains every list, and that no order of a list can change.
     longest : int
         Length of the longest list of retrieved documents, computed only if a metric has a cutoff.
+    counts : LabelCounts
     """
 
     n_queries: int = 0
@@ -182,6 +213,7 @@ class Evidence(NamedTuple):
     highest_other: float = -math.inf
     full: frozenset[str] = NO_METRICS
     longest: int = 0
+    counts: LabelCounts = LabelCounts()
 
     @classmethod
     def of(
@@ -192,10 +224,10 @@ class Evidence(NamedTuple):
         # With fewer than `least_lists` lists, unmoved metrics are not computed.
         summary, size = queries.summary, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
-        unmoved, fractions, is_tied, moments = NO_METRICS, NO_FRACTIONS, False, NO_MOMENTS
+        unmoved, fractions, is_tied, moments, leaves_out = NO_METRICS, NO_FRACTIONS, False, NO_MOMENTS, False
         low, high = label_range(queries)
         if "labels" in kinds and n_lists >= least_lists:
-            unmoved = unmoved_metrics(queries, metrics)
+            unmoved, leaves_out = unmoved_metrics(queries, metrics)
         if "arguments" in kinds and not summary.labels_are_whole and have_few_values(queries):
             fractions, is_tied = _fractions(queries)
         are_ids = "arguments" in kinds and may_be_ids(queries) and are_different(queries)
@@ -206,8 +238,18 @@ class Evidence(NamedTuple):
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *summary.score_range, summary.labels_are_whole,
             summary.scores_are_whole, unmoved, fractions, is_tied, are_ids, moments, odd,
-            _highest_other(queries.row_label, high), *(full_lists(queries, metrics) if "labels" in kinds else ()),
+            _highest_other(queries.row_label, high),
+            *((*full_lists(queries, metrics), LabelCounts.of(queries, leaves_out)) if "labels" in kinds else ()),
         )  # fmt: skip
+
+    @property
+    def constant(self) -> frozenset[str]:
+        """Metrics that no order can change, unless judged documents are too few to know it."""
+        # If only relevant documents are judged, most retrieved documents are unjudged, or lists are short.
+        counts = self.counts
+        least = max((1 - MOST_UNJUDGED) * counts.n_listed, LEAST_DOCUMENTS * self.n_queries)
+        is_unknown = counts.leaves_out and (self.lowest_label == self.highest_label or counts.n_shown < least)
+        return NO_METRICS if is_unknown or self.unmoved is None else self.unmoved
 
     def with_ids(self, ids: NDArray[Any]) -> Evidence:
         """Return the evidence with the ids of all queries, which parts know by their numbers."""
@@ -223,7 +265,8 @@ class Evidence(NamedTuple):
         """Read evidence from its text."""
         known = json.loads(text)
         sets = {name: frozenset(known[name]) for name in SETS_OF_EVIDENCE}
-        return cls(**known | sets | {"agreement": Moments(*known["agreement"])})
+        tuples = {"agreement": Moments(*known["agreement"]), "counts": LabelCounts(*known["counts"])}
+        return cls(**known | sets | tuples)
 
     def joined(self, other: Evidence) -> Evidence:
         """Combine two parts of evidence."""
@@ -240,6 +283,7 @@ class Evidence(NamedTuple):
             self.unmoved & other.unmoved, fractions, self.is_tied or other.is_tied, self.are_ids and other.are_ids,
             self.agreement.joined(other.agreement), self.odd_ids | other.odd_ids,
             max(self.highest_other, other.highest_other), self.full & other.full, max(self.longest, other.longest),
+            LabelCounts(*map(add, self.counts, other.counts)),
         )  # fmt: skip
 
 
@@ -331,48 +375,45 @@ def compute_with(function: Compute) -> None:
     _compute = function
 
 
-def unmoved_metrics(queries: Queries, metrics: Metrics) -> frozenset[str]:
-    """Metrics that no order of the judged documents can change."""
+def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], bool]:
+    """Metrics that no order of the judged documents can change, and whether this leaves out other documents."""
     has_one = one_label_each(queries)
     candidates = {
         name: metric for name, metric in metrics.items()
         if reads_order(metric) and (has_one or all_on_one_side(queries, metric))
     }  # fmt: skip
     if not candidates:
-        return NO_METRICS
+        return NO_METRICS, False
     low, high = label_range(queries)
-    if low == high > 0 and queries.summary.has_unjudged:
-        # Only relevant documents are judged.
-        return NO_METRICS
-    if low < high and any(low >= metric["min_relevance"] for metric in candidates.values()):
-        shown = _judged_and_retrieved(queries)
-        if shown is None:
-            return NO_METRICS
-        queries = shown
+    is_partial = queries.unlisted is None and (queries.summary.has_unjudged or queries.summary.has_unretrieved)
+    all_relevant = low < high and any(low >= metric["min_relevance"] for metric in candidates.values())
+    leaves_out = is_partial and (all_relevant or low == high > 0)
+    # If only relevant documents are judged, the others may be not relevant: `constant` decides with all documents.
+    if leaves_out and low == high:
+        return frozenset(candidates), True
+    if leaves_out:
+        queries = _judged_and_retrieved(queries)
+    elif low == high > 0 and queries.summary.has_unjudged:
+        return NO_METRICS, False
     # Queries with a single document have no order.
-    n_queries = queries.grouping.n_queries
+    n_queries = queries.grouping.n_queries if len(queries.row_label) else 0
     if n_queries >= len(queries.row_label) and queries.unlisted is None:
-        return NO_METRICS if queries.summary.has_unretrieved else frozenset(candidates)
+        return NO_METRICS if queries.summary.has_unretrieved else frozenset(candidates), leaves_out
     for part in [first_queries(queries, SAMPLE), queries] if n_queries > SAMPLE else [queries]:
         candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates)}
         if not candidates:
             break
-    return frozenset(candidates)
+    return frozenset(candidates), leaves_out
 
 
-def _judged_and_retrieved(queries: Queries) -> Queries | None:
-    """Queries without unjudged and unretrieved documents, if all are relevant; None if the others may be negatives."""
-    # If only relevant documents are judged, most retrieved documents are unjudged, or lists are short.
-    if queries.unlisted is not None or not (queries.summary.has_unjudged or queries.summary.has_unretrieved):
-        return queries
+def _judged_and_retrieved(queries: Queries) -> Queries:
+    """Queries without unjudged and unretrieved documents."""
     grouping = queries.grouping
     label, listed = grouping.take(queries.label), grouping.take(queries.score) > -np.inf
     counts = listed & (label == label)
-    n_judged, n_listed = int(counts.sum()), int(listed.sum())
-    if n_judged < max((1 - MOST_UNJUDGED) * n_listed, LEAST_DOCUMENTS * grouping.n_queries):
-        return None
-    sizes = np.add.reduceat(counts, grouping.indptr[:-1], dtype=np.int64)
-    return queries_of(label[counts], np.arange(float(n_judged)), Grouping.by_sizes(sizes[sizes > 0]))
+    sizes = np.diff(np.append(0, np.cumsum(counts))[grouping.indptr])
+    score = np.arange(float(np.count_nonzero(counts)))
+    return queries_of(label[counts], score, Grouping.by_sizes(sizes[sizes > 0]))
 
 
 def reads_order(metric: Any) -> bool:

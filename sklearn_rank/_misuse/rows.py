@@ -261,7 +261,7 @@ def _of_labels(e: Evidence, metrics: Metrics, decides: bool, chooses: bool, labe
         )
         if e.n_lists >= LEAST_QUERIES:
             yield Finding(UNDIVIDED, message, first in by_propensity)
-    unmoved = [name for name in metrics if name in (e.unmoved or ()) and name not in soft]
+    unmoved = [name for name in metrics if name in e.constant and name not in soft]
     reasons = {name: _reason(e, metrics[name]["min_relevance"], decides, label) for name in unmoved}
     told = [name for name, reason in reasons.items() if reason]
     if told:
@@ -339,7 +339,7 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
         return f"no document is relevant ({found}). Pass a lower min_relevance."
     way_out = "Add documents of other labels, or check qid=."
-    return f"the documents of each query have one label. {way_out}"
+    return "" if e.counts.leaves_out else f"the documents of each query have one label. {way_out}"
 
 
 def are_enough(n_lists: int, n_rows: int) -> bool:

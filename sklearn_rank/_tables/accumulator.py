@@ -16,9 +16,7 @@ from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ids import id_order, refuse_unfit_ids
 from sklearn_rank._engine.read import read, with_columns
-from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
-from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_metrics
 from sklearn_rank._metric.settled import metrics_to_add
@@ -33,6 +31,7 @@ from sklearn_rank._tables.parts import (
     evidence_of_part,
     result_from_columns,
     result_to_columns,
+    with_evidence,
 )
 from sklearn_rank._tables.query_ids import kind_after
 from sklearn_rank._utils.arguments import named_arguments
@@ -61,7 +60,7 @@ class RankingAccumulator:
     """Values of metrics over mini-batches of whole queries: update, merge, compute.
 
     For training loops and their workers: each updates its own accumulator, and they are merged, by pickle or in one
-    process. Data are not kept, but the id and the values of each query: about 17 bytes for each metric, and 150 in
+    process. Data are not kept, but the id and the values of each query: about 25 bytes for each metric, and 160 in
     addition.
 
     Parameters
@@ -266,8 +265,7 @@ class RankingAccumulator:
             order = id_order(ids)
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
         result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
-        remarks = orders_in_words(self._evidence.full, self._evidence.longest, self._specs)
-        result = with_counts(result, known_remarks=remarks)
+        result = with_evidence(result, self._evidence, self._specs)
         result = replace(result, **check_attributes(by, clusters, Grouping.one_row_each(ids))._asdict())
         look(ACCUMULATOR, queries=(result,))
         return result

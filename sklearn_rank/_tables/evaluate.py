@@ -10,9 +10,7 @@ from typing import Any
 from sklearn_rank._data.doors import TABLE
 from sklearn_rank._data.look import Evidence, collected_findings, findings_in, look, look_at_parts, report
 from sklearn_rank._evaluation.evaluate import evaluate_rows
-from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
-from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import columns_of
 from sklearn_rank._metric.settled import metrics_to_add
@@ -31,7 +29,7 @@ from sklearn_rank._tables.columns import (
     table_with,
 )
 from sklearn_rank._tables.data_sets import iterate_batches
-from sklearn_rank._tables.parts import evaluate_parts, join_parts
+from sklearn_rank._tables.parts import evaluate_parts, join_parts, with_evidence
 from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._tables.scattered_queries import Part, scattered_parts
 from sklearn_rank._utils.arguments import named_arguments
@@ -232,6 +230,6 @@ def _evaluate_pieces(
     look_at_parts(TABLE, [evidence.with_ids(ids)], specs, name=names.y_score)
     report(TABLE, validator.batches.findings(ids))
     result = join_parts(results, numbers, ids, validator.weight)
-    result = with_counts(result, known_remarks=orders_in_words(evidence.full, evidence.longest, specs))
+    result = with_evidence(result, evidence, specs)
     look(TABLE, queries=(result,))
     return result

@@ -18,8 +18,16 @@ from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import read, refuse_bad_weight
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.kept_data import DataCounts, compute_with_settled, settled_by_values
+from sklearn_rank._evaluation.kept_data import (
+    DataCounts,
+    compute_with_settled,
+    judged_shares,
+    n_retrieved,
+    settled_by_values,
+    with_counts,
+)
 from sklearn_rank._evaluation.references import told_apart
+from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._tables.columns import Columns
@@ -33,6 +41,8 @@ FIELDS = ("numerator", "denominator", "undefined")
 """Columns of a metric's result."""
 SETTLED = "settled"
 """Column of a metric whose values do not say which queries are settled, see `metrics_to_add`."""
+JUDGED = "judged"
+"""Column of the judged shares of a metric by score, NaN for labels by subtopic."""
 
 
 def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
@@ -51,7 +61,11 @@ def evaluate_part(
 ) -> Evaluation:  # fmt: skip
     """Evaluate checked queries, without keeping them in the result; `added` are `metrics_to_add`, or none."""
     named, settled = compute_with_settled(queries, specs, added)
-    counts = DataCounts(queries.grouping.sizes, fingerprints_of(queries), known_settled=settled)
+    judged = judged_shares(queries, {name: spec for name, spec in specs.items() if spec.order is None})
+    counts = DataCounts(
+        queries.grouping.sizes, fingerprints_of(queries), judged, known_settled=settled,
+        n_retrieved=n_retrieved(queries),
+    )  # fmt: skip
     return Evaluation(queries.grouping.ids, queries.weight, named, counts)
 
 
@@ -143,11 +157,16 @@ def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     assert part.label_fingerprints is not None
     # Spark has no unsigned numbers.
     fingerprints = part.label_fingerprints.astype(np.int64)
+    kept = part._kept_data
     columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents, "label_fingerprints": fingerprints}
+    columns["n_retrieved"] = part.n_documents if kept.n_retrieved is None else kept.n_retrieved
+    unknown = np.full(len(part.qid), np.nan)
     for i, (name, values) in enumerate(computed_values(part).items()):
         columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
         if name in part.settled:
             columns[f"{SETTLED}_{i}"] = part.settled[name]
+        if values.spec.order is None:
+            columns[f"{JUDGED}_{i}"] = part.judged.get(name, unknown)
     return columns
 
 
@@ -159,7 +178,7 @@ def columns_in_order(
     moved = dict[str, NDArray[Any]]()
     for name, column in columns.items():
         field, _, number = name.rpartition("_")
-        moved[f"{field}_{new_number[int(number)]}" if field in (*FIELDS, SETTLED) else name] = column
+        moved[f"{field}_{new_number[int(number)]}" if field in (*FIELDS, SETTLED, JUDGED) else name] = column
     return moved
 
 
@@ -177,8 +196,17 @@ def result_from_columns(
     by_score, kept = told_apart(results)
     settled = settled_by_values({name: specs[name] for name in by_score}, by_score)
     settled |= {name: columns[key] for i, name in enumerate(specs) if (key := f"{SETTLED}_{i}") in columns}
-    counts = DataCounts(columns["n_documents"], sums, known_settled=settled)
+    judged = {name: columns[key] for i, name in enumerate(specs) if (key := f"{JUDGED}_{i}") in columns}
+    judged = {} if any(np.isnan(share).all() for share in judged.values()) else judged
+    counts = DataCounts(columns["n_documents"], sums, judged, known_settled=settled, n_retrieved=columns["n_retrieved"])
     return Evaluation(qid, weight, by_score, counts, _kept_references=kept)
+
+
+def with_evidence(result: Evaluation, evidence: Evidence, specs: Mapping[str, MetricSpec]) -> Evaluation:
+    """Result with what is known of all its parts together."""
+    remarks = orders_in_words(evidence.full, evidence.longest, specs)
+    counted: Evaluation = with_counts(result, known_remarks=remarks, judges_both=evidence.counts.judges_both)
+    return counted
 
 
 def join_parts(

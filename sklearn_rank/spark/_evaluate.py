@@ -11,9 +11,7 @@ import numpy as np
 from sklearn_rank._data.doors import SPARK
 from sklearn_rank._data.look import Evidence, look_at_parts
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import with_references
-from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
@@ -26,7 +24,7 @@ from sklearn_rank._tables.column_arguments import (
     refuse_other_types,
 )
 from sklearn_rank._tables.columns import read_column
-from sklearn_rank._tables.parts import FIELDS, NO_ADDED, SETTLED, result_from_columns
+from sklearn_rank._tables.parts import FIELDS, JUDGED, NO_ADDED, SETTLED, result_from_columns, with_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
@@ -137,7 +135,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     found = look_at_parts(SPARK, evidence, specs, name=score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}
     result = result_from_columns(computed, values, ids[order], values.get("weight"))
-    return with_counts(result, known_remarks=orders_in_words(found.full, found.longest, specs))
+    return with_evidence(result, found, specs)
 
 
 @named_arguments
@@ -265,11 +263,14 @@ def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], id_ty
     """Columns for an `Evaluation` of metrics, of which some have `metrics_to_add`."""
     from pyspark.sql import types as T
 
-    fields = [("qid", id_type), ("n_documents", T.LongType()), ("label_fingerprints", T.LongType())]
-    for i, name in enumerate(specs):
+    counts = "n_documents", "label_fingerprints", "n_retrieved"
+    fields = [("qid", id_type), *((name, T.LongType()) for name in counts)]
+    for i, (name, spec) in enumerate(specs.items()):
         fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
         if name in added:
             fields.append((f"{SETTLED}_{i}", T.BooleanType()))
+        if spec.order is None:
+            fields.append((f"{JUDGED}_{i}", T.DoubleType()))
     if weighted:
         fields.append(("weight", T.DoubleType()))
     fields.append((FINDINGS, T.StringType()))

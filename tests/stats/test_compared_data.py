@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import RankingAccumulator, compare_systems, evaluate, evaluate_run, evaluate_table, metric
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, no_worse
 
@@ -139,3 +140,67 @@ def test_unknown_columns_are_named():
     before = Evaluation.from_values(known.qid, {"profit@3": known.per_query["profit@3"] / 2}, **told)
     for text in texts(known, before, "profit@3"):
         assert "Not known, so not compared: columns that profit@3 reads of 'old'" in text
+
+
+# --- shares of judged documents, in pieces ---------------------------------------------------------------------
+
+
+def pieces(label, score, **keywords):
+    tables = (pd.DataFrame({"y": label, "s": score, "q": QID})[QID % 3 == part] for part in range(3))
+    return evaluate_table(tables, y_true="y", y_score="s", qid="q", metrics=METRICS, unjudged="nonrelevant", **keywords)
+
+
+def batches(label, score, per_batch=1, metrics=METRICS):
+    """Two accumulators, merged."""
+    parts = [RankingAccumulator(metrics, unjudged="nonrelevant") for _ in range(2)]
+    for first in range(0, N, per_batch):
+        rows = (first <= QID) & (QID < first + per_batch)
+        parts[first % 2].update(label[rows], score[rows], qid=QID[rows])
+    return parts[0].merge(parts[1]).compute(sort_by_qid=True)
+
+
+def whole(label, score):
+    return evaluate(label, score, qid=QID, metrics=METRICS, unjudged="nonrelevant")
+
+
+@pytest.mark.parametrize("form", [pieces, batches])
+def test_pieces_know_their_judged_shares(form, tmp_path):
+    label = np.where(np.arange(N * DEPTH) % 2 > 0, LABEL, np.nan)
+    judged_first = np.where(np.isnan(label), SCORE - 9, SCORE)
+    judged_last = np.where(np.isnan(label), OTHER + 0.7, OTHER)
+    results = [form(label, score) for score in (judged_first, judged_last)]
+    for result, score in zip(results, (judged_first, judged_last), strict=True):
+        expected = whole(label, score)
+        order = np.argsort(result.qid)
+        for name in METRICS:
+            np.testing.assert_array_equal(result.judged[name][order], expected.judged[name])
+    results.append(loaded(results[1], tmp_path))
+    for other in results[1:]:
+        with pytest.warns(RankingWarning, match="of 'b' were judged far less than documents of 'a'"):
+            compare(results[0], other, metric="ndcg@10")
+    # All are judged, as much is judged, or judgments only name relevant documents.
+    full, positive = np.where(np.isnan(label), 0.0, label), np.where(label == 0, np.nan, label)
+    for a, b in (
+        ([full, judged_first], [full, judged_last]),
+        ([label, SCORE], [label, OTHER]),
+        ([positive, judged_first], [positive, judged_last]),
+    ):
+        compare(form(*a), form(*b), metric="ndcg@10")
+
+
+def test_pieces_with_unjudged_documents_are_looked_at_together():
+    """Grades from 1 up and one unjudged document in ten: as `evaluate`, whatever the pieces."""
+    grades = np.where(np.arange(N * DEPTH) % 13 == 0, np.nan, LABEL + 1.0)
+    with pytest.warns(RankingWarning, match="every document is relevant"):
+        whole(grades, SCORE)
+    for n in (1, 7, N):
+        with pytest.warns(RankingWarning, match="every document is relevant"):
+            batches(grades, SCORE, n)
+    # A fifth is unjudged, only positives of one grade are judged, and one document is not relevant.
+    many = np.where(np.arange(N * DEPTH) % 5 == 0, np.nan, LABEL + 1.0)
+    ones = np.where(np.arange(N * DEPTH) % 13 == 0, np.nan, 1.0)
+    one_zero = np.where(np.arange(N * DEPTH) == 1, 0, grades)
+    for label in (many, ones, one_zero):
+        whole(label, SCORE)
+        for n in (1, 7):
+            batches(label, SCORE, n)
