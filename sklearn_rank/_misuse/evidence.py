@@ -395,10 +395,13 @@ def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str],
         queries = _judged_and_retrieved(queries)
     elif low == high > 0 and queries.summary.has_unjudged:
         return NO_METRICS, False
-    # Queries with a single document have no order.
+    # Queries with a single document have no order, and the same label has one order if all documents are retrieved.
     n_queries = queries.grouping.n_queries if len(queries.row_label) else 0
     if n_queries >= len(queries.row_label) and queries.unlisted is None:
         return NO_METRICS if queries.summary.has_unretrieved else frozenset(candidates), leaves_out
+    summary = queries.summary
+    if low == high and not (summary.has_unjudged or summary.has_unretrieved or queries.unlisted):
+        return frozenset(candidates), leaves_out
     for part in [first_queries(queries, SAMPLE), queries] if n_queries > SAMPLE else [queries]:
         candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates)}
         if not candidates:
@@ -466,6 +469,8 @@ def one_label_each(queries: Queries) -> bool:
         return low == high
     if first_labels_differ(queries):
         return False
+    if queries.summary.label_range[0] == queries.summary.label_range[1]:
+        return True
     grouping = queries.grouping
     for n in sorted({min(SAMPLE, grouping.n_queries), grouping.n_queries}):
         label, indptr = grouping.take(queries.row_label, 0, n), grouping.indptr[: n + 1]
@@ -621,6 +626,9 @@ def agreement(queries: Queries, n: int, *, drops: bool = False) -> Moments:
     """Moments of the agreement in the first `n` queries; `drops`: unjudged documents are left out."""
     grouping = queries.grouping
     n = min(n, grouping.n_queries)
+    low, high = queries.summary.label_range
+    if queries.longest < LEAST_DOCUMENTS or (low == high and not queries.summary.has_unjudged):
+        return NO_MOMENTS
     label, score = (grouping.take(x, 0, n).astype(np.float64) for x in (queries.row_label, queries.score))
     if drops:
         score = np.where(label == label, score, -np.inf)
