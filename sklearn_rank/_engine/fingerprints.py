@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._utils.blocks import CACHED_ROWS, cut_queries
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Index
@@ -67,7 +68,8 @@ def fingerprints_of_rankings(
     def add(first: int, last: int) -> None:
         score, starts = grouping.take(queries.score, first, last), grouping.starts(first, last)
         query = np.repeat(np.arange(last - first), np.diff(starts))
-        by_rank = np.lexsort((-score, query))
+        labels = Labels(np.zeros(len(score)), starts)
+        by_rank = Ranking.by_score(labels, score, ties="stable", keep_unretrieved=True).order
         ranked = score[by_rank]
         in_order.append(bool((by_rank[1:] > by_rank[:-1]).all()))
         is_new = (query[1:] != query[:-1]) | (ranked[1:] != ranked[:-1])

@@ -15,6 +15,7 @@ import secrets
 import sys
 import time
 import zipfile
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -51,6 +52,9 @@ MOST_UNPACKED, MOST_RATIO = 2**30, 100
 
 MOST_DEFLATED = 1032
 """Deflate packs at most so many bytes into one."""
+
+PACKED_FIRST, WORTH_PACKING = 2**13, 0.7
+"""Entries of an array that are packed first: the whole array is packed if they become less than this share."""
 
 OTHER_FORMATS = (
     ".arrow .csv .db .docx .feather .gz .h5 .hdf5 .html .ipc .joblib .json .jsonl .latex .md .npy .orc .parquet .pdf "
@@ -158,8 +162,13 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     text = json.dumps({"kind": kind, "version": VERSION, "objects": objects, **meta})
     saved: dict[str, Any] = {name: array for name, array in arrays.items() if name not in objects}
     saved[META] = np.array(text)
-    with replacing(path) as file:
-        np.savez_compressed(file, **saved)
+    with replacing(path) as file, zipfile.ZipFile(file, "w", compresslevel=1) as archive:
+        for name, array in saved.items():
+            start = np.ascontiguousarray(array).reshape(-1)[:PACKED_FIRST].tobytes()
+            packs = len(zlib.compress(start, 1)) < WORTH_PACKING * len(start)
+            archive.compression = zipfile.ZIP_DEFLATED if packs else zipfile.ZIP_STORED
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def unpacks_too_far(n_unpacked: int, n_bytes: int) -> bool:
