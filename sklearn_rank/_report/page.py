@@ -48,6 +48,8 @@ def to_html(content: Content, title: str | None) -> str:
     if len(kept) < len(content.ids):
         limits.append(f"The {len(kept):,} queries of {len(content.ids):,} that gain or lose most are kept here.")
     has_texts = content.text is not None or content.query_text is not None
+    shared = payload(content, kept)
+    in_json = ascii_json(shared)
     for with_texts, with_lists in ((True, True), (False, True), (False, False)):
         left_out = []
         if has_texts and not with_texts:
@@ -56,10 +58,14 @@ def to_html(content: Content, title: str | None) -> str:
             left_out.append("lists of documents")
         if (with_texts, with_lists) != (True, True) and not left_out:
             continue
+        if len(in_json) > MOST_BYTES and ((with_texts and has_texts) or (with_lists and content.lists)):
+            # Whatever is left out, values alone are more.
+            continue
         said = [f"Without {listed(left_out)}, with which the file would have more than 2 MB."] if left_out else []
-        data = payload(content, kept, with_texts=with_texts, with_lists=with_lists)
-        main = _main(content, kept, data, title, [*limits, *said])
-        text = document(visible(title or plain(content.heading), LONGEST_SAID), main, ascii_json(data))
+        more = texts_and_lists(content, kept, with_texts=with_texts, with_lists=with_lists)
+        main = _main(content, kept, shared | more, title, [*limits, *said])
+        whole = f"{in_json[:-1]},{ascii_json(more)[1:]}" if more else in_json
+        text = document(visible(title or plain(content.heading), LONGEST_SAID), main, whole)
         if len(text.encode()) <= MOST_BYTES:
             break
     return text
@@ -389,16 +395,17 @@ def shown_as(millionths: Millionths) -> Millionths:
 def in_millionths(x: Array, base: Array | None = None, base_in_millionths: Millionths | None = None) -> Millionths:
     """Values for which the script shows the printed decimals, also of the differences from the baseline."""
     x = np.where(np.isfinite(x), x, np.nan)
-    near, own = np.rint(x * UNITS), as_shown(x)
-    found, is_good = near.copy(), np.zeros(len(x), bool)
+    found, own = np.rint(x * UNITS), as_shown(x)
     difference = None if base is None else as_shown(x - base)
+    left = np.arange(len(x))
     for goal in (difference, None):
         for step in (0, 1, -1, 2, -2):
-            fits = shown_as(near + step) == own
+            near = np.rint(x[left] * UNITS) + step
+            fits = shown_as(near) == own[left]
             if goal is not None and base_in_millionths is not None:
-                fits &= shown_as(near + step - base_in_millionths) == goal
-            found = np.where(fits & ~is_good, near + step, found)
-            is_good |= fits
+                fits &= shown_as(near - base_in_millionths[left]) == goal[left]
+            found[left[fits]] = near[fits]
+            left = left[~fits]
     return found
 
 
@@ -408,8 +415,8 @@ def ascii_json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def payload(content: Content, kept: Index, *, with_texts: bool, with_lists: bool) -> dict[str, Any]:
-    """Return all data for the script."""
+def payload(content: Content, kept: Index) -> dict[str, Any]:
+    """Return the data for the script but texts and lists."""
     values: list[list[list[int | None]]] = [[] for _ in content.systems]
     for metric in range(len(content.metrics)):
         at = content.baseline
@@ -430,6 +437,12 @@ def payload(content: Content, kept: Index, *, with_texts: bool, with_lists: bool
     }  # fmt: skip
     if len(kept) < len(content.ids):
         data["drawn"] = {str(s): [_drawn(content.gain(s, m)) for m in range(len(content.metrics))] for s in several}
+    return data
+
+
+def texts_and_lists(content: Content, kept: Index, *, with_texts: bool, with_lists: bool) -> dict[str, Any]:
+    """Return the other data for the script."""
+    data: dict[str, Any] = {}
     if with_texts and content.query_text is not None:
         data["queries"] = [visible_text(content.query_text(content.ids[i])) for i in kept.tolist()]
     if with_lists and content.lists:
@@ -438,6 +451,8 @@ def payload(content: Content, kept: Index, *, with_texts: bool, with_lists: bool
 
 
 def _whole(x: Millionths) -> list[int | None]:
+    if not np.isnan(x).any():
+        return x.astype(np.int64).tolist()
     return [None if math.isnan(one) else int(one) for one in x.tolist()]
 
 
