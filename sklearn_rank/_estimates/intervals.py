@@ -18,7 +18,7 @@ from sklearn_rank._estimates.proportions import (
     wilson,
     with_pseudo_pairs,
 )
-from sklearn_rank._estimates.resampling import batch_size
+from sklearn_rank._estimates.resampling import resamples
 from sklearn_rank._estimates.runs import ONE_RUN, Between
 from sklearn_rank._estimates.samples import (
     NOT_SEEN,
@@ -158,15 +158,8 @@ def difference_interval(
 
 def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: RandomState) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
-    from scipy.stats import bootstrap
-
-    # SciPy warns about the spread of a single resample, so it draws two or more.
-    result = bootstrap(
-        sample.data, sample.mean_and_error, vectorized=True, paired=len(sample.data) > 1, axis=-1,
-        n_resamples=max(n_resamples, 2), batch=batch_size(sample.n), method="percentile",
-        random_state=np.random.default_rng() if random_state is None else random_state,
-    )  # fmt: skip
-    return np.asarray(result.bootstrap_distribution)[..., :n_resamples]
+    drawn = resamples(sample.n, n_resamples, random_state)
+    return np.concatenate([sample.mean_and_error(*(x[at] for x in sample.data)) for at in drawn], axis=-1)
 
 
 def bca_interval(sample: Sample, means: Array, confidence_level: float, alternative: str) -> Interval:

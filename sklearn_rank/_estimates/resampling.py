@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._estimates.samples import EQUAL_WITHIN
-from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
-from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank._utils.blocks import CACHED_NUMBERS, NUMBERS_IN_MEMORY, cut_rows
+from sklearn_rank._utils.typing import Array, Index, RandomState
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
@@ -34,6 +35,15 @@ def batch_size(n: int) -> int:
 
 def _blocks(n_resamples: int, n: int) -> Iterator[int]:
     return (last - first for first, last in cut_rows(n_resamples, batch_size(n)))
+
+
+def resamples(n: int, n_resamples: int, random_state: RandomState) -> Iterator[Index]:
+    """Blocks of bootstrap samples of n units, a row each: the draws of `scipy.stats.bootstrap`, in the cache."""
+    rng: Any = np.random.default_rng() if random_state is None else random_state
+    rng = np.random.RandomState(rng) if isinstance(rng, Integral) else rng
+    draw = rng.integers if isinstance(rng, np.random.Generator) else rng.randint
+    for first, last in cut_rows(n_resamples, CACHED_NUMBERS // n):
+        yield draw(0, n, (last - first, n), dtype=np.int64)
 
 
 def sign_flips(d: Array, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:

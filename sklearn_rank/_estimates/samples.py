@@ -141,7 +141,9 @@ class IndependentValues(Units):
     @staticmethod
     def mean_and_error(x: Array, axis: int = -1) -> Array:
         """Mean and standard error of resamples."""
-        return np.stack([x.mean(axis=axis), x.std(axis=axis, ddof=1) / np.sqrt(x.shape[axis])])
+        mean = x.mean(axis=axis, keepdims=True)
+        error = x.std(axis=axis, ddof=1, mean=mean) / np.sqrt(x.shape[axis])
+        return np.stack([mean.squeeze(axis), error])
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,17 @@ class Paired:
         if not ((np.abs(d) <= EQUAL_WITHIN * largest) & (d != 0)).any():
             return d + 0.0
         return np.where(np.abs(d) <= EQUAL_WITHIN * np.maximum(np.abs(self.a), np.abs(self.b)), 0.0, d)
+
+    @cached_property
+    def rank_sums(self) -> tuple[float, float, float]:
+        """Sum of the ranks of positive differences, of negative ones, and of t^3 - t for each t that are tied."""
+        d = self.values[self.values != 0]
+        order = np.argsort(np.abs(d))
+        starts = np.flatnonzero(np.diff(np.abs(d)[order], prepend=-1.0))
+        n_tied = np.diff(starts, append=len(d)).astype(np.float64)
+        above = np.diff(np.append(0, np.cumsum(d[order] > 0))[np.append(starts, len(d))])
+        rank = starts + (n_tied + 1) / 2
+        return float(above @ rank), float((n_tied - above) @ rank), float((n_tied**3 - n_tied).sum())
 
     @property
     def weighted(self) -> Array:

@@ -16,6 +16,9 @@ from sklearn_rank._estimates.proportions import are_rates, with_pseudo_pairs
 from sklearn_rank._estimates.samples import Paired, Unpaired, has_no_spread, ratio
 from sklearn_rank._utils.typing import Array
 
+MOST_EXACT = 50
+"""Number of queries up to which SciPy's p-value of Wilcoxon's test may be exact."""
+
 
 @dataclass(frozen=True)
 class ComparisonOptions:
@@ -86,10 +89,17 @@ def t_pvalue(t: float, df: float, alternative: str) -> float:
 
 def wilcoxon(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Wilcoxon's signed-rank test without the queries that do not differ."""
-    from scipy import stats
+    if sample.n <= MOST_EXACT:
+        from scipy import stats
 
-    result = stats.wilcoxon(sample.values, alternative=options.alternative)
-    return Outcome(float(result.statistic), float(result.pvalue))
+        result = stats.wilcoxon(sample.values, alternative=options.alternative)
+        return Outcome(float(result.statistic), float(result.pvalue))
+    # The normal approximation of SciPy, which would rank the differences again.
+    (above, below, ties), n = sample.rank_sums, float(np.count_nonzero(sample.values))
+    z = (above - n * (n + 1) * 0.25) / math.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
+    if options.alternative == "two-sided":
+        return Outcome(min(above, below), float(2 * special.ndtr(-abs(z))))
+    return Outcome(above, float(special.ndtr(-z if options.alternative == "greater" else z)))
 
 
 def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
@@ -163,11 +173,8 @@ def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
 
 def rank_biserial(sample: Paired) -> float:
     """Matched-pairs rank-biserial correlation: share of the rank sum for a minus the share for b."""
-    from scipy import stats
-
-    d = sample.values[sample.values != 0]
-    ranks = stats.rankdata(np.abs(d))
-    return ratio(float((np.sign(d) * ranks).sum()), float(ranks.sum()))
+    above, below, _ = sample.rank_sums
+    return ratio(above - below, above + below)
 
 
 def won_less_lost(sample: Paired) -> float:
