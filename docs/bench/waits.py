@@ -9,14 +9,16 @@ and left out. `--scale 0.1` makes the data smaller; the floors are for all of it
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import resource
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
+from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
 
@@ -44,21 +46,6 @@ def small_run(scale: float, folder: str) -> tuple[Call, Call]:
         return call
 
     return command("sklearn_rank", "evaluate", *files), command("ir_measures", *files, "nDCG@10", "AP")
-
-
-def folds(scale: float, folder: str) -> tuple[Call, Call]:
-    """Five folds of two million rows, against GroupKFold: rows in the test sets."""
-    from sklearn.model_selection import GroupKFold
-
-    from sklearn_rank import QueryKFold
-
-    qid = np.random.default_rng(0).integers(0, max(int(20_000 * scale), 5), int(2_000_000 * scale))
-    X = np.zeros((len(qid), 1))
-
-    def split(splitter: Any) -> Call:
-        return lambda: sum(len(test) for _, test in splitter(5).split(X, groups=qid))
-
-    return split(QueryKFold), split(GroupKFold)
 
 
 def users_and_items(scale: float) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
@@ -137,45 +124,14 @@ def all_pairs(scale: float, folder: str) -> tuple[Call, Call]:
     return ours, lambda: [ttest_rel(values[a], values[b]).pvalue for a, b in pairs]
 
 
-def thresholds(scale: float, folder: str) -> tuple[Call, Call]:
-    """A curve of a million rows, against precision_recall_curve, which knows no queries: its thresholds are as many."""
-    from sklearn.metrics import precision_recall_curve
-
-    from sklearn_rank.retrieval import threshold_curve
-
-    rng, n = np.random.default_rng(0), int(1_000_000 * scale)
-    label = (rng.random(n) < 0.1).astype(float)
-    score, qid = rng.normal(size=n) + label, np.arange(n) // 50
-    return (
-        lambda: len(threshold_curve(label, score, qid=qid).threshold) - 1,
-        lambda: len(precision_recall_curve(label, score)[2]),
-    )
-
-
-def one_not_retrieved(scale: float, folder: str) -> tuple[Call, Call]:
-    """Four metrics of 400,000 rows, one of them -inf, against the same rows without it."""
-    from sklearn_rank import evaluate
-
-    rng, n = np.random.default_rng(0), int(400_000 * scale)
-    label, score, qid = rng.choice(3, n, p=[0.8, 0.15, 0.05]), rng.normal(size=n), np.arange(n) // 100
-    label[0], score[0] = 0, score.min() - 1
-    without = np.append(-np.inf, score[1:])
-    metrics = ["ndcg@10", "map", "mrr", "p@10"]
-
-    def call(scores: np.ndarray) -> Call:
-        return lambda: [*evaluate(label, scores, qid=qid, metrics=metrics).mean().values()]
-
-    return call(without), call(score)
-
-
-def vectors(scale: float, folder: str) -> tuple[Call, Call]:
-    """The nearest ten of 100,000 vectors for 2,000 queries, float32: MAP@10, against an exact search by a peer."""
+def vectors(scale: float, folder: str, n_queries: int = 2000, n_items: int = 100_000) -> tuple[Call, Call]:
+    """The nearest ten of many vectors, float32: MAP@10, against an exact search by a peer."""
     from sklearn.neighbors import NearestNeighbors
 
     from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
-    rng, sizes = np.random.default_rng(0), (max(int(2000 * scale), 2), max(int(100_000 * scale), 50))
-    queries, items = (rng.normal(size=(n, 128)).astype(np.float32) for n in sizes)
+    rng, sizes = np.random.default_rng(0), (max(int(n_queries * scale), 2), max(int(n_items * scale), 50))
+    queries, items = (rng.standard_normal((n, 128), dtype=np.float32) for n in sizes)
     labels = [rng.integers(0, 10, n) for n in sizes]
 
     def ours() -> float:
@@ -210,17 +166,129 @@ def whole_lists_of_codes(scale: float, folder: str) -> tuple[Call, Call]:
     return lambda: evaluate_retrieval(*codes, *labels, **keywords).mean()["map"], theirs
 
 
+def short_lists(scale: float, folder: str, size: int = 1, grades: int = 2) -> tuple[Call, Call]:
+    """nDCG@10 of a million queries of one document, or of labels that are all 0, against lists of two: queries."""
+    from sklearn_rank import evaluate
+
+    rng, n = np.random.default_rng(0), int(1_000_000 * scale)
+    score, qid = rng.random(2 * n), np.arange(2 * n)
+
+    def call(label: np.ndarray, qid: np.ndarray) -> Call:
+        def computed() -> int:
+            with warnings.catch_warnings(action="ignore"):
+                evaluate(label, score[: len(qid)], qid=qid, metrics="ndcg@10")
+            return n
+
+        return computed
+
+    return call(rng.integers(0, grades, n), qid[:n] // size), call(rng.integers(0, 2, 2 * n), qid // 2)
+
+
+def made_before(result: Call, use: Callable[[Any], Any]) -> Call:
+    """Use a new result in each round: it remembers much of what it once computed."""
+    results = cycle([result() for _ in range(6)])
+    return lambda: use(next(results))
+
+
+def comparison(n_queries: int, n_systems: int, metrics: list[str]) -> Call:
+    """Systems on lists of ten."""
+    from sklearn_rank import compare_systems
+
+    rng, n = np.random.default_rng(0), 10 * n_queries
+    label, qid = rng.integers(0, 3, n), np.repeat(np.arange(n_queries), 10)
+    systems = {f"system {i}": rng.random(n) + 0.1 * i * label for i in range(n_systems)}
+    return lambda: compare_systems(label, systems, qid=qid, metrics=metrics)
+
+
+def saved(scale: float, folder: str) -> tuple[Call, Call]:
+    """A comparison of two systems on a million rows, against `numpy.savez` of the same arrays."""
+    make, path = comparison(max(int(100_000 * scale), 50), 2, ["ndcg@10"]), Path(folder, "saved.npz")
+    make().save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file}
+
+    def theirs() -> int:
+        np.savez(path, **arrays)
+        return 0
+
+    return made_before(make, lambda one: one.save(path) or 0), theirs
+
+
+def page(scale: float, folder: str) -> tuple[Call, Call]:
+    """A page of 50,000 queries, 3 metrics and 8 systems, against the values in JSON."""
+    make = comparison(max(int(50_000 * scale), 50), 8, ["ndcg@10", "map", "p@5"])
+    values = [list(result.per_query.values()) for result in make().results.values()]
+
+    def theirs() -> int:
+        rounded = [[x.round(6).tolist() for x in of_system] for of_system in values]
+        Path(folder, "values.json").write_text(json.dumps(rounded))
+        return 0
+
+    return made_before(make, lambda one: one.save_html(Path(folder, "page.html")) or 0), theirs
+
+
+def bootstrap(scale: float, folder: str) -> tuple[Call, Call]:
+    """Percentiles of 1,000 bootstrap means of 10,000 queries, against SciPy with the same draws."""
+    from scipy import stats
+
+    from sklearn_rank.stats import confidence_interval
+
+    x, options = np.random.default_rng(0).random(int(10_000 * scale)), {"n_resamples": 1000, "method": "percentile"}
+
+    def peer() -> tuple[float, float]:
+        return stats.bootstrap((x,), np.mean, **options, random_state=0, vectorized=True).confidence_interval
+
+    return lambda: confidence_interval(x, **options, random_state=0), peer
+
+
+def wilcoxon(scale: float, folder: str) -> tuple[Call, Call]:
+    """Wilcoxon's test of 10,000 queries, a hundred times, against SciPy: p-values."""
+    from scipy import stats
+
+    from sklearn_rank.stats import compare
+
+    rng, n = np.random.default_rng(0), int(10_000 * scale)
+    a = rng.random(n)
+    b = np.clip(a + rng.normal(0.002, 0.1, n), 0, 1)
+
+    def often(p: Callable[[], float]) -> Call:
+        return lambda: [p() for _ in range(100)]
+
+    return often(lambda: compare(b, a, test="wilcoxon").pvalue), often(lambda: stats.wilcoxon(b, a).pvalue)
+
+
+def few_rows(scale: float, folder: str) -> tuple[Call, Call]:
+    """`ndcg_score` of 60 lists of ten, a thousand times, against scikit-learn's."""
+    from sklearn import metrics as peer
+
+    from sklearn_rank.metrics import ndcg_score
+
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(60), 10)
+    label, score = rng.integers(0, 5, (60, 10)), rng.random((60, 10))
+    rows = label.ravel(), score.ravel()
+
+    def often(value: Callable[[], float]) -> Call:
+        return lambda: [value() for _ in range(max(int(1000 * scale), 1))]
+
+    return often(lambda: ndcg_score(*rows, qid=qid, gain="linear")), often(lambda: peer.ndcg_score(label, score))
+
+
 ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "small run, shell": small_run,
-    "QueryKFold": folds,
     "run, lists": run_of_lists,
     "run, dictionaries": partial(run_of_lists, as_dictionaries=True),
     "exposure of lists": exposure_of_lists,
     "compare_all": all_pairs,
-    "threshold_curve": thresholds,
-    "one row not retrieved": one_not_retrieved,
     "vectors": vectors,
+    "vectors, few queries": partial(vectors, n_queries=50, n_items=1_000_000),
     "Hamming": whole_lists_of_codes,
+    "lists of one": short_lists,
+    "labels all 0": partial(short_lists, size=10, grades=1),
+    "save": saved,
+    "save_html": page,
+    "bootstrap": bootstrap,
+    "wilcoxon": wilcoxon,
+    "ndcg_score, 600 rows": few_rows,
 }
 
 

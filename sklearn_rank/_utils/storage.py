@@ -53,7 +53,7 @@ MOST_UNPACKED, MOST_RATIO = 2**30, 100
 MOST_DEFLATED = 1032
 """Deflate packs at most so many bytes into one."""
 
-PACKED_FIRST, WORTH_PACKING = 2**13, 0.7
+PACKED_FIRST, WORTH_PACKING = 2**10, 0.7
 """Entries of an array that are packed first: the whole array is packed if they become less than this share."""
 
 OTHER_FORMATS = (

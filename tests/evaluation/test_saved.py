@@ -35,6 +35,20 @@ def test_loaded_results_have_the_same_numbers(name, tmp_path):
     assert loaded.to_markdown()
 
 
+def test_only_arrays_that_get_smaller_are_packed(tmp_path):
+    """Random values are stored as they are; files whose arrays are all packed are loaded as well."""
+    rng = np.random.default_rng(0)
+    qid = np.array([f"a long name of a query {i}" for i in range(2000)])
+    result = Evaluation.from_values(qid, {"mine": rng.random(2000)})
+    result.save(tmp_path / "saved.npz")
+    with zipfile.ZipFile(tmp_path / "saved.npz") as archive:
+        packed = {one.filename: one.compress_type == zipfile.ZIP_DEFLATED for one in archive.infolist()}
+    assert packed["qid.npy"] and not packed["values.npy"]
+    with np.load(tmp_path / "saved.npz") as arrays:
+        np.savez_compressed(tmp_path / "packed.npz", **arrays)
+    assert numbers_of(Evaluation.load(tmp_path / "packed.npz")) == numbers_of(result)
+
+
 @pytest.mark.slow
 def test_files_of_each_version_exist(tmp_path):
     """`python tests/saved` writes a file for each result, and all numbers as text."""
