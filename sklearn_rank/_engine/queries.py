@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.attributes import NO_PROPERTIES, QueryAttributes
 from sklearn_rank._engine.grouping import Grouping, RowNotBuilt
+from sklearn_rank._utils.blocks import cut_rows
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -301,4 +302,8 @@ class LazyQueries:
     def _compute(self, function: Callable[[int, int, Queries], T], first: int, last: int, depth: int | None) -> T:
         with suppress(RowNotBuilt):
             return function(first, last, self.make(first, last, depth))
-        return function(first, last, self.make(first, last, None))  # build all rows: the error must name the document
+        # Build all rows, of few queries at a time: the error must name the document.
+        n = max((b - a for a, b in self.blocks(None)), default=1)
+        for block in cut_rows(last, n, first):
+            result = function(*block, self.make(*block, None))
+        return result

@@ -19,6 +19,9 @@ them, larger blocks are fewer."""
 CACHED_ROWS = 2**14
 """Rows whose keys or hashes stay in the cache, in memory that was used before, until they are numbered or summed."""
 
+CACHED_NUMBERS = 2**17
+"""Numbers of features that are copied at a time, to measure their vectors: the copy stays in the cache."""
+
 COLLECTED_ROWS = 2**18
 """Rows of small batches that are collected before they are evaluated, or sorted and written: they fit in the cache, and
 a read of each part of them pays."""
@@ -33,6 +36,10 @@ NUMBERS_IN_MEMORY = 2**22
 SEARCHED_PAIRS = 2**22 - 2**10
 """Pairs of a query and an item whose distances are computed together, if memory allows: glibc keeps no memory of larger
 arrays for the next block."""
+
+SCANNED_PAIRS, SCANNED_QUERIES, SCANNED_ITEMS = 2**19, 2**9, 2**12
+"""Pairs of a query and an item that are searched for the nearest at a time, in the cache, and most of their queries and
+items."""
 
 PREDICTED_PAIRS = 2**17
 """Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""

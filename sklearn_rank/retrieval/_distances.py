@@ -6,7 +6,9 @@ Knows neither labels nor metrics.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from sklearn_rank._utils.blocks import CHECKED_CODES, COMPARED_PAIRS, cut_rows
+from sklearn_rank._utils.blocks import CACHED_NUMBERS, CHECKED_CODES, COMPARED_PAIRS, cut_rows
 from sklearn_rank._utils.containers import as_numpy, n_rows_of
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.numbers import distinct_values, refuse_masked
@@ -45,6 +47,9 @@ SHORT_VECTOR = 1e-150
 SHORT_NARROW, LONG_NARROW = 1e-12, 1e15
 """The same for float32, and the largest length whose products in float32 do not overflow."""
 
+LONG_COSINE = 1e30
+"""The largest length whose products with a vector of length one do not overflow in float32."""
+
 COMPARED_ITEMS = 8
 """Items between which a function of the user is tried."""
 
@@ -63,7 +68,8 @@ class Distances:
     computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
     `between_items` are the distances of the first items from each other, by a function of the user.
 
-    `narrow` has float32 distances of features that came in float32, and their slack, to find candidates with.
+    ``rough(rows, items)``, unless it is None, has distances of a slice of queries from a slice of items to find
+    candidates with: in float32 if all features came in float32, and `rough_slack` from those of pairs at most.
     """
 
     of: Callable[[slice], NDArray[Any]]
@@ -72,7 +78,8 @@ class Distances:
     of_pairs: Callable[[Index, Index], Array] | None = None
     slack: Array | None = None
     between_items: Array | None = None
-    narrow: tuple[Callable[[slice], NDArray[np.float32]], Array] | None = None
+    rough: Callable[[slice, slice], NDArray[Any]] | None = None
+    rough_slack: Array | None = None
 
 
 def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Distances:
@@ -90,7 +97,7 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
     numeric = built_in and distance != "hamming"
     is_narrow = all(str(getattr(x, "dtype", "")).endswith("float32") for x in (queries, items))
     queries, items = (
-        _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
+        _features(x, f"{name}_features", numeric, is_narrow) for x, name in ((queries, "query"), (items, "database"))
     )
     if queries.shape[1] != items.shape[1]:
         raise ValueError(
@@ -98,7 +105,8 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
             f"Got {queries.shape[1]} and {items.shape[1]}."
         )
     if numeric:
-        return _products(distance, queries, items, is_narrow)
+        is_sparse = sparse.issparse(queries) or sparse.issparse(items)
+        return (_sparse_products if is_sparse else _products)(distance, queries, items)
     if built_in:
         return Distances(_hamming(queries, items), queries.shape[0], items.shape[0])
     of, between = _pairwise(distance, queries, items, dict(params)), None
@@ -135,12 +143,12 @@ def _between(distance: Any, items: Any, params: Mapping[str, Any]) -> Array | No
         return None
 
 
-def _features(features: Any, name: str, numeric: bool) -> Any:
+def _features(features: Any, name: str, numeric: bool, is_narrow: bool) -> Any:
     refuse_masked(features, name)
     n_rows_of(features, name)
-    dtype = np.float64 if numeric else None
     try:
         matrix = as_numpy(features)
+        dtype = (np.float32 if is_narrow and not sparse.issparse(matrix) else np.float64) if numeric else None
         with own_filters():
             return with_one_entry_each(check_array(matrix, accept_sparse="csr", dtype=dtype, input_name=name))
     except (TypeError, ValueError) as error:
@@ -181,22 +189,16 @@ def _pairwise(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -
     return of
 
 
-def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Distances:
+def _sparse_products(distance: str, queries: Any, items: Any) -> Distances:
     """Cosine and inner product, negative; or squared distances less the square of the query: ``x x - 2 q x``."""
-    # Features are centered first for distances, which loses less to rounding; whole numbers stay whole, and their ties
-    # exact.
-    is_sparse = sparse.issparse(queries) or sparse.issparse(items)
     is_square = distance == "euclidean"
     for x in (queries, items):
         _check_size(distance, x)
+    # A dense one may be in float32.
+    queries, items = queries.astype(np.float64), items.astype(np.float64)
     if distance == "cosine":
         with own_filters():
             queries, items = normalize(queries), normalize(items)
-    if is_square and not is_sparse:
-        center = np.rint(items.mean(axis=0))
-        # A copy of the items costs much beside their products with a few queries.
-        if center.any():
-            queries, items = queries - center, items - center
     queries = queries * (-2.0 if is_square else -1.0)
     square = row_norms(items, squared=True) if is_square else None
 
@@ -204,44 +206,96 @@ def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Dista
         out: Array = safe_sparse_dot(queries[rows], items.T, dense_output=True)
         return out if square is None else np.add(out, square, out=out)
 
+    return Distances(of, queries.shape[0], items.shape[0])
+
+
+def _products(distance: str, queries: NDArray[Any], items: NDArray[Any]) -> Distances:
+    """The same of dense features. No copy of all items is made, unless whole lists are needed."""
+    is_square, is_cosine = distance == "euclidean", distance == "cosine"
+    squares, sums = zip(*(_measures(distance, x) for x in (queries, items)), strict=True)
+    # Features are centered first for distances, which loses less to rounding; whole numbers stay whole, and their ties
+    # exact.
+    center = np.rint(sums[1] / len(items)) if is_square else np.zeros(1)
+    if center.any():
+        squares = tuple(_measures(distance, x, center)[0] for x in (queries, items))
+    lengths = [np.sqrt(square) for square in squares]
+    for length in lengths:
+        length[length == 0] = 1.0 if is_cosine else 0.0
+    factor, square = -2.0 if is_square else -1.0, squares[1] if is_square else None
+
+    def compared(x: NDArray[Any], length: Array, rows: slice | Index) -> Array:
+        """Rows in float64, centered or of length one."""
+        part = x[rows].astype(np.float64, copy=False)
+        part = part - center if center.any() else part
+        return part / length[rows, None] if is_cosine else part
+
+    all_items = cache(lambda: compared(items, lengths[1], slice(None)))
+    lock = Lock()
+
+    def of(rows: slice) -> Array:
+        with lock:
+            right = all_items().T
+        out: Array = (compared(queries, lengths[0], rows) * factor) @ right
+        return out if square is None else np.add(out, square, out=out)
+
     def of_pairs(query: Index, item: Index) -> Array:
         out = np.empty(len(query))
         for block in cut_rows(len(query), COMPARED_PAIRS):
             pairs = slice(*block)
-            np.einsum("ij,ij->i", queries[query[pairs]], items[item[pairs]], out=out[pairs])
+            of_queries = compared(queries, lengths[0], query[pairs]) * factor
+            np.einsum("ij,ij->i", of_queries, compared(items, lengths[1], item[pairs]), out=out[pairs])
         return out if square is None else out + square[item]
 
-    if is_sparse:
-        return Distances(of, queries.shape[0], items.shape[0])
-    made = Distances(of, queries.shape[0], items.shape[0], of_pairs, _slack(queries, items, is_square))
-    return replace(made, narrow=_narrow_products(queries, items, square)) if is_narrow else made
+    most = LONG_COSINE if is_cosine else LONG_NARROW
+    is_narrow = items.dtype == np.float32 and max(length.max() for length in lengths) <= most
+    dtype = np.float32 if is_narrow else np.float64
+    # Cosines are divided by the lengths of items afterwards.
+    of_items = (1.0 / lengths[1] if is_cosine else squares[1]).astype(dtype)
+
+    def rough(rows: slice, part: slice) -> NDArray[Any]:
+        of_part = (items[part] - center if center.any() else items[part]).astype(dtype, copy=False)
+        out: NDArray[Any] = (compared(queries, lengths[0], rows) * factor).astype(dtype) @ of_part.T
+        if is_cosine or is_square:
+            (np.multiply if is_cosine else np.add)(out, of_items[part], out=out)
+        return out
+
+    longest = [np.ones(len(x)) for x in lengths] if is_cosine else [lengths[0] * -factor, lengths[1]]
+    slack, rough_slack = (_slack(*longest, items.shape[1], is_square, kind) for kind in (np.float64, dtype))
+    return Distances(of, len(queries), len(items), of_pairs, slack, rough=rough, rough_slack=rough_slack)
 
 
-def _narrow_products(queries: Array, items: Array, square: Array | None) -> Any:
-    """Distances in float32, and how far they may be off; None if features are too long for that."""
-    if max(row_norms(items).max(), row_norms(queries).max()) > LONG_NARROW:
-        return None
-    slack = _slack(queries, items, square is not None, np.float32, SHORT_NARROW)
-    of_queries, of_items = queries.astype(np.float32), items.astype(np.float32)
-    of_squares = None if square is None else square.astype(np.float32)
+def _measures(distance: str, x: NDArray[Any], center: Any = None) -> tuple[Array, Array]:
+    """Squares of lengths of vectors less a center, and the sum of all vectors, in float64 without a copy of all."""
+    n, k = x.shape
+    blocks = cut_rows(n, CACHED_NUMBERS // k)
+    part, square = np.zeros((blocks[0][1] + 1, k)), np.empty(n)
+    with np.errstate(over="ignore"):
+        for first, last in blocks:
+            block = part[: last - first + 1]
+            block[1:] = x[first:last]
+            block[1:] -= 0.0 if center is None else center
+            square[first:last] = row_norms(block[1:], squared=True)
+            # Rows are added to the sum one after another.
+            part[0] = block.sum(axis=0)
+    if center is None:
+        # Only lengths near the ends of the range need a look at each feature.
+        low, high = (SHORT_COSINE if distance == "cosine" else SMALL_FEATURES) ** 2 * k, LARGE_FEATURES**2
+        sizes = square if distance == "cosine" else square.max(keepdims=True)
+        doubtful = np.flatnonzero(~((sizes >= low) & (sizes <= high)))
+        if len(doubtful):
+            _check_size(distance, x[doubtful] if distance == "cosine" else x)
+    return square, part[0]
 
-    def of(rows: slice) -> NDArray[np.float32]:
-        out: NDArray[np.float32] = of_queries[rows] @ of_items.T
-        return out if of_squares is None else np.add(out, of_squares, out=out)
 
-    return of, slack
-
-
-def _slack(
-    queries: Array, items: Array, is_square: bool, dtype: type = np.float64, shortest: float = SHORT_VECTOR
-) -> Array:  # fmt: skip
-    """How far two sums of the same products may be apart, summed up in whatever order, for each query."""
+def _slack(queries: Array, items: Array, n: int, is_square: bool, dtype: type) -> Array:
+    """How far sums of the same n products may be apart, summed up in whatever order, for each query, from lengths."""
     # A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for
-    # squares, and for rounding features to `dtype`.
-    length, longest = np.maximum(row_norms(queries), shortest), max(row_norms(items).max(), shortest)
+    # squares, lengths of items, and for rounding features to `dtype`.
+    shortest = SHORT_NARROW if dtype == np.float32 else SHORT_VECTOR
+    length, longest = np.maximum(queries, shortest), max(items.max(), shortest)
     with np.errstate(over="ignore"):
         size = length * longest + (longest**2 if is_square else 0.0)
-        return (items.shape[1] + 16) * np.finfo(dtype).eps * size
+        return (n + 16) * np.finfo(dtype).eps * size
 
 
 def _check_size(distance: str, x: Any) -> None:

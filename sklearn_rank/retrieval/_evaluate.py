@@ -29,12 +29,12 @@ from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.blocks import SEARCHED_PAIRS, cut_rows
+from sklearn_rank._utils.blocks import SCANNED_ITEMS, SCANNED_PAIRS, SCANNED_QUERIES, SEARCHED_PAIRS, cut_rows
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs, effective_n_jobs
-from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.typing import Index
 from sklearn_rank.retrieval._distances import Distances, make_distances, queries_among_items
 from sklearn_rank.retrieval._relevance import make_grades
 
@@ -249,13 +249,21 @@ the nearest: else distances are not computed once more pair by pair."""
 def search(distances: Distances, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
     """Lists of items for all queries, made lazily; `without_self` leaves item i out of the list of query i."""
     n_queries, n_items = distances.n_queries, distances.n_items
-    n_rows = int(min(SEARCHED_PAIRS, memory * 2**20 / BYTES_PER_PAIR / n_threads)) // n_items
+    n_pairs = int(min(SEARCHED_PAIRS, memory * 2**20 / BYTES_PER_PAIR / n_threads))
+    n_rows = n_pairs // n_items
+
+    def blocks(depth: int | None) -> list[tuple[int, int]]:
+        if depth is None or WORTH * depth > n_items or distances.rough is None:
+            return cut_rows(n_queries, n_rows)
+        # Of a query the nearest items are kept and some items are searched at a time; each thread has a block.
+        most = min(SCANNED_QUERIES, n_pairs // (WORTH * max(depth, LEAST_LANES)), -(-n_queries // n_threads))
+        return cut_rows(n_queries, max(n_rows, most))
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)
         if depth is None or WORTH * depth > n_items:
             return whole_lists(distances.of(rows), grades, rows, without_self)
-        query, item, near = nearest(distances, rows, depth + without_self)
+        query, item, near = nearest(distances, rows, depth + without_self, n_rows)
         if without_self:
             others = item != query + first
             query, item, near = query[others], item[others], near[others]
@@ -264,44 +272,74 @@ def search(distances: Distances, grades: Grades, *, without_self: bool, memory: 
         return as_queries(label, 0.0 - near, grouping, unlisted=unlisted)
 
     grouping = Grouping.by_matrix(np.arange(n_queries), n_items - without_self)
-    return LazyQueries(grouping, lambda depth: cut_rows(n_queries, n_rows), make)
+    return LazyQueries(grouping, blocks, make)
 
 
 # --- the nearest items ---------------------------------------------------------------------------------------
 
 
-def nearest(distances: Distances, rows: slice, depth: int) -> tuple[Index, Index, NDArray[Any]]:
+def nearest(distances: Distances, rows: slice, depth: int, n_rows: int) -> tuple[Index, Index, NDArray[Any]]:
     """Find the `depth` nearest items of each query, all ties of the last one and a few more: query, item, distance."""
-    # Items are dealt out to lanes. The `depth` nearest lanes have an item each that is no further away than the last of
-    # them, so neither is the last item that is asked for. If a distance may be off by `slack`, that one may be as much
-    # further away, and another item as much nearer. Distances in float32, if there are some, leave so few candidates
-    # that pairs are compared one by one in float64, or are made anew in float64.
-    if distances.narrow is not None and distances.of_pairs is not None:
-        of, slack = distances.narrow
-        distance = of(rows)
-        # As far again, so that no candidate of float64 is missing.
-        query, item = _candidates(distance, slack[rows], depth, 3.0)
-        if WORTH * len(query) <= distance.size:
+    # If a distance may be off by `slack`, the last item that is asked for may be as much further away, and another item
+    # as much nearer. Rough distances leave so few candidates that pairs are compared one by one in float64; otherwise
+    # all distances are made, of a few rows at a time.
+    if distances.rough is not None and distances.of_pairs is not None:
+        query, item = _scan(distances, rows, depth)
+        if WORTH * len(query) <= (rows.stop - rows.start) * distances.n_items:
             return query, item, distances.of_pairs(query + rows.start, item)
+    found = [
+        _of_whole(distances, slice(*block), depth, rows.start) for block in cut_rows(rows.stop, n_rows, rows.start)
+    ]
+    query, item, near = map(np.concatenate, zip(*found, strict=True))
+    return query, item, near
+
+
+def _of_whole(distances: Distances, rows: slice, depth: int, start: int) -> tuple[Index, Index, NDArray[Any]]:
+    """The same from all distances; queries are numbered from `start` on."""
     distance = distances.of(rows)
-    query, item = _candidates(distance, None if distances.slack is None else distances.slack[rows], depth, 2.0)
+    bar = np.partition(_lanes(distance, depth), depth - 1, axis=1)[:, depth - 1]
+    if distances.slack is not None:
+        bar = bar + 2.0 * distances.slack[rows]
+    query, item = np.divmod(np.flatnonzero(distance <= bar[:, None]), distance.shape[1])
     if distances.of_pairs is None or WORTH * len(query) > distance.size:
-        return query, item, distance[query, item]
-    return query, item, distances.of_pairs(query + rows.start, item)
+        return query + rows.start - start, item, distance[query, item]
+    return query + rows.start - start, item, distances.of_pairs(query + rows.start, item)
 
 
-def _candidates(distance: NDArray[Any], slack: Array | None, depth: int, n_slack: float) -> tuple[Index, Index]:
-    """Query and item of the pairs that may be among the nearest."""
+def _lanes(distance: NDArray[Any], depth: int) -> NDArray[Any]:
+    """Minima of lanes to which items are dealt out: the `depth` least belong to as many items."""
     n_queries, n_items = distance.shape
     n_lanes = min(max(LANES_PER_ITEM * depth, LEAST_LANES), n_items)
-    n_dealt = n_items // n_lanes * n_lanes
-    lanes = distance[:, :n_dealt].reshape(n_queries, -1, n_lanes).min(axis=1)
-    bar = np.partition(lanes, depth - 1, axis=1)[:, depth - 1 : depth]
-    if slack is not None:
+    lanes: NDArray[Any] = distance[:, : n_items // n_lanes * n_lanes].reshape(n_queries, -1, n_lanes).min(axis=1)
+    return lanes
+
+
+def _scan(distances: Distances, rows: slice, depth: int) -> tuple[Index, Index]:
+    """Query and item of the pairs that may be among the nearest, by rough distances of some items after the other."""
+    assert distances.rough is not None
+    assert distances.rough_slack is not None
+    n_queries, n_items = rows.stop - rows.start, distances.n_items
+    # As far once more: the true distance of the last item that is asked for is also off.
+    slack = 2.0 * distances.rough_slack[rows, None]
+    least: Any = np.empty((n_queries, 0))
+    query, item, near = (np.empty(0, dtype=dtype) for dtype in (np.int64, np.int64, np.float64))
+    size = max(min(SCANNED_PAIRS // n_queries, SCANNED_ITEMS), WORTH * depth)
+    for first, last in cut_rows(n_items, size):
+        distance = distances.rough(rows, slice(first, last))
+        least = np.concatenate([least.astype(distance.dtype), _lanes(distance, depth)], axis=1)
+        bar = np.full((n_queries, 1), np.inf)
+        if least.shape[1] >= depth:
+            least = np.partition(least, depth - 1, axis=1)[:, :depth]
+            bar = least.max(axis=1, keepdims=True) + slack
         # Rounded up in float32.
-        bar = np.nextafter((bar + n_slack * slack[:, None]).astype(distance.dtype), distance.dtype.type(np.inf))
-    query, item = np.divmod(np.flatnonzero(distance <= bar), n_items)
-    return query, item
+        high = np.nextafter(bar.astype(distance.dtype), distance.dtype.type(np.inf))
+        at, place = np.divmod(np.flatnonzero(distance <= high), last - first)
+        query, item = np.append(query, at), np.append(item, place + first)
+        near = np.append(near, distance[at, place])
+        kept = near <= bar[query, 0]
+        query, item, near = query[kept], item[kept], near[kept]
+    order = np.lexsort((item, query))
+    return query[order], item[order]
 
 
 # --- whole lists ---------------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 """Nearest items and whole lists: against distances by their definition, and `evaluate` on all of them."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -138,11 +141,11 @@ def test_float32_finds_the_candidates_of_float64(distance, monkeypatch):
     for kind, draw in kinds.items():
         queries, items = (np.asarray(draw(size=size), dtype=np.float32) for size in shapes)
         distances = make_distances(distance, queries, items, {})
-        if distances.narrow is not None:
+        rough = distances.rough(slice(0, 30), slice(0, 3000))
+        if rough.dtype == np.float32:
             used.add(kind)
-            of, slack = distances.narrow
-            of_pairs = distances.of_pairs(*np.divmod(np.arange(90_000), 3000)).reshape(30, 3000)
-            assert (abs(of_pairs - of(slice(0, 30))) <= slack[:, None]).all()
+        of_pairs = distances.of_pairs(*np.divmod(np.arange(90_000), 3000)).reshape(30, 3000)
+        assert (abs(of_pairs - rough) <= distances.rough_slack[:, None]).all()
         found = [
             evaluate_retrieval(*features, label[:30], label, distance=distance, metrics=["map@5", "ndcg@20"])
             for features in ((queries, items), (queries.astype(np.float64), items.astype(np.float64)))
@@ -158,9 +161,12 @@ def test_errors_up_to_the_slack_are_tolerated():
     true[0, [0, 5]] = 1.0, 1.1
     off = np.zeros_like(true)
     off[0, [0, 5]] = 1.0, -1.0
-    distances = Distances((true + off).__getitem__, 1, 300, lambda query, item: true[query, item], np.array([1.0]))
-    query, item, found = _evaluate.nearest(distances, slice(0, 1), 1)
-    assert (query.tolist(), item.tolist(), found.tolist()) == ([0, 0], [0, 5], [1.0, 1.1])
+    near = true + off
+    whole = Distances(near.__getitem__, 1, 300, lambda query, item: true[query, item], np.array([1.0]))
+    parts = replace(whole, rough=lambda rows, items: near[rows, items], rough_slack=whole.slack)
+    for distances in (whole, parts):
+        query, item, found = _evaluate.nearest(distances, slice(0, 1), 1, 1)
+        assert (query.tolist(), item.tolist(), found.tolist()) == ([0, 0], [0, 5], [1.0, 1.1])
 
 
 @pytest.mark.parametrize("metric", ["p@1", "map"])
@@ -196,8 +202,29 @@ def test_chunks_fit_the_memory():
         for depth in (1, 1000, None):
             lazy = _evaluate.search(distances, grades, without_self=False, memory=memory, n_threads=2)
             rows = max(last - first for first, last in lazy.blocks(depth))
-            assert rows == 1 or rows * 20_000 * _evaluate.BYTES_PER_PAIR * 2 <= memory * 2**20
-            assert rows == 1 or rows * 20_000 <= _evaluate.SEARCHED_PAIRS
+            # The nearest are searched in parts of the items.
+            n_items = 20_000 if depth is None else _evaluate.WORTH * max(depth, _evaluate.LEAST_LANES)
+            assert rows == 1 or rows * n_items * _evaluate.BYTES_PER_PAIR * 2 <= memory * 2**20
+            assert rows == 1 or rows * n_items <= _evaluate.SEARCHED_PAIRS
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_copy_of_the_items_is_made(distance, dtype):
+    """Half the size of the vectors is enough, wherever they lie, and in whatever order."""
+    rng = np.random.default_rng(0)
+    queries, items = (rng.normal(3.0, 1.0, (n, 64)).astype(dtype) for n in (5, 60_000))
+    items = items[np.argsort(((items - queries[0]) ** 2).sum(axis=1))[::-1]]  # the nearest come last
+    labels = np.arange(5) % 2, np.arange(60_000) % 2
+    tracemalloc.start()
+    try:
+        found = evaluate_retrieval(queries, items, *labels, distance=distance, metrics="map@10")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.5 * items.nbytes
+    other = evaluate_retrieval(queries, items[::-1], labels[0], labels[1][::-1], distance=distance, metrics="map@10")
+    assert_array_equal(found.per_query["map@10"], other.per_query["map@10"])
 
 
 # --- codes ---------------------------------------------------------------------------------------------------
