@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import special
@@ -158,8 +159,8 @@ def difference_interval(
 
 def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: RandomState) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
-    drawn = resamples(sample.n, n_resamples, random_state)
-    return np.concatenate([sample.mean_and_error(*(x[at] for x in sample.data)) for at in drawn], axis=-1)
+    drawn, compute = resamples(sample.n, n_resamples, random_state), cast(Callable[..., Array], sample.mean_and_error)
+    return np.concatenate([compute(*(x[at] for x in sample.data)) for at in drawn], axis=-1)
 
 
 def bca_interval(sample: Sample, means: Array, confidence_level: float, alternative: str) -> Interval:

@@ -40,7 +40,7 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
 def resamples(n: int, n_resamples: int, random_state: RandomState) -> Iterator[Index]:
     """Blocks of bootstrap samples of n units, a row each: the draws of `scipy.stats.bootstrap`, in the cache."""
     rng: Any = np.random.default_rng() if random_state is None else random_state
-    rng = np.random.RandomState(rng) if isinstance(rng, Integral) else rng
+    rng = np.random.RandomState(int(rng)) if isinstance(rng, Integral) else rng
     draw = rng.integers if isinstance(rng, np.random.Generator) else rng.randint
     for first, last in cut_rows(n_resamples, CACHED_NUMBERS // n):
         yield draw(0, n, (last - first, n), dtype=np.int64)

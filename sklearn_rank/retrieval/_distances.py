@@ -254,13 +254,14 @@ def _products(distance: str, queries: NDArray[Any], items: NDArray[Any]) -> Dist
 
     def rough(rows: slice, part: slice) -> NDArray[Any]:
         of_part = (items[part] - center if center.any() else items[part]).astype(dtype, copy=False)
-        out: NDArray[Any] = (compared(queries, lengths[0], rows) * factor).astype(dtype) @ of_part.T
+        of_rows: Any = (compared(queries, lengths[0], rows) * factor).astype(dtype)
+        out: NDArray[Any] = of_rows @ of_part.T
         if is_cosine or is_square:
             (np.multiply if is_cosine else np.add)(out, of_items[part], out=out)
         return out
 
-    longest = [np.ones(len(x)) for x in lengths] if is_cosine else [lengths[0] * -factor, lengths[1]]
-    slack, rough_slack = (_slack(*longest, items.shape[1], is_square, kind) for kind in (np.float64, dtype))
+    long, far = (np.ones(len(queries)), 1.0) if is_cosine else (lengths[0] * -factor, lengths[1].max())
+    slack, rough_slack = (_slack(long, far, items.shape[1], is_square, kind) for kind in (np.float64, dtype))
     return Distances(of, len(queries), len(items), of_pairs, slack, rough=rough, rough_slack=rough_slack)
 
 
@@ -287,12 +288,12 @@ def _measures(distance: str, x: NDArray[Any], center: Any = None) -> tuple[Array
     return square, part[0]
 
 
-def _slack(queries: Array, items: Array, n: int, is_square: bool, dtype: type) -> Array:
-    """How far sums of the same n products may be apart, summed up in whatever order, for each query, from lengths."""
+def _slack(length: Array, longest: float, n: int, is_square: bool, dtype: Any) -> Array:
+    """How far sums of the same n products may be apart, summed up in any order, for queries of some lengths."""
     # A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for
     # squares, lengths of items, and for rounding features to `dtype`.
     shortest = SHORT_NARROW if dtype == np.float32 else SHORT_VECTOR
-    length, longest = np.maximum(queries, shortest), max(items.max(), shortest)
+    length, longest = np.maximum(length, shortest), max(longest, shortest)
     with np.errstate(over="ignore"):
         size = length * longest + (longest**2 if is_square else 0.0)
         return (n + 16) * np.finfo(dtype).eps * size

@@ -322,7 +322,7 @@ def _scan(distances: Distances, rows: slice, depth: int) -> tuple[Index, Index]:
     # As far once more: the true distance of the last item that is asked for is also off.
     slack = 2.0 * distances.rough_slack[rows, None]
     least: Any = np.empty((n_queries, 0))
-    query, item, near = (np.empty(0, dtype=dtype) for dtype in (np.int64, np.int64, np.float64))
+    query, item, near = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
     size = max(min(SCANNED_PAIRS // n_queries, SCANNED_ITEMS), WORTH * depth)
     for first, last in cut_rows(n_items, size):
         distance = distances.rough(rows, slice(first, last))

@@ -43,7 +43,8 @@ def test_only_arrays_that_get_smaller_are_packed(tmp_path):
     result.save(tmp_path / "saved.npz")
     with zipfile.ZipFile(tmp_path / "saved.npz") as archive:
         packed = {one.filename: one.compress_type == zipfile.ZIP_DEFLATED for one in archive.infolist()}
-    assert packed["qid.npy"] and not packed["values.npy"]
+    assert packed["qid.npy"]
+    assert not packed["values.npy"]
     with np.load(tmp_path / "saved.npz") as arrays:
         np.savez_compressed(tmp_path / "packed.npz", **arrays)
     assert numbers_of(Evaluation.load(tmp_path / "packed.npz")) == numbers_of(result)
