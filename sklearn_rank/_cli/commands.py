@@ -37,6 +37,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._tell.notes import between_runs
 from sklearn_rank._tell.text import plain
+from sklearn_rank._tell.verdict import headline, on_other_metrics
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 from sklearn_rank._utils.table import Table
@@ -190,10 +191,27 @@ def compare_runs(options: argparse.Namespace) -> None:
         table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline, more=note, marks=options.marks)
         put(table.to_latex() if options.format == "latex" else table.to_markdown())
     else:
+        if options.format == "table":
+            for line in _verdict(of_runs, tests):
+                tell(line)
         _show_pairs(options, tests)
         if note:
             tell(note)
     report(COMMAND, unevenly[:1])
+
+
+def _verdict(of_runs: Mapping[str, Evaluation], tests: Mapping[str, PairedTest]) -> list[str]:
+    """What the tests say by the first metric, and by those that say otherwise."""
+    from sklearn_rank._comparison.candidates import candidates_of
+    from sklearn_rank._comparison.verdict import verdict_by
+
+    said = {}
+    for metric, tested in tests.items():
+        baseline = tested.baseline or (tested.pairs[0][1] if len(of_runs) == 2 else "")
+        said[metric] = verdict_by(of_runs, metric, tested, candidates_of(of_runs, tested).names, baseline)
+    first = next(iter(said))
+    agreeing, differing = on_other_metrics(said)
+    return [headline(said[first].sentence, first, several=len(said) > 1), *map(plain, [*differing, *agreeing])]
 
 
 def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) -> None:

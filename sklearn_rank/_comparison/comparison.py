@@ -37,9 +37,10 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._tell.notes import constant_note, note_of_intervals, note_without_settled
+from sklearn_rank._tell.notes import constant_note, note_of_intervals, note_without_settled, notes_by_system
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
 from sklearn_rank._tell.text import count_of, ends_of, level_in_words, listed, plain
+from sklearn_rank._tell.verdict import headline
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -263,7 +264,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         left_out = [*(() if self._judged_note() else ("judged",)), *(() if self.n_queries else FOLD_COLUMNS)]
         columns = tuple(name for name in SUMMARY_COLUMNS if name not in left_out)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
-        notes = note_of_intervals((name, of_model[name].note) for name in self._metrics for of_model in found.values())
+        by_system = {name: {model: one[name].note for model, one in found.items()} for name in self._metrics}
+        notes = note_of_intervals(notes_by_system(by_system))
         note = self._note(rows, notes)
         if full:
             return Table(columns, cells, note=note)
@@ -681,8 +683,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         title, *notes = super()._head()
         if not self._is_tested:
             return [title, *notes]
-        verdict, metric = self.verdict, display_name(self._metrics[0])
-        return [title, verdict if len(self._metrics) == 1 or metric in verdict else f"{verdict} by {metric}", *notes]
+        first, *others = self._metrics
+        return [title, headline(said_by(self, first).sentence, first, several=bool(others)), *notes]
 
     def _footer(self) -> str:
         first = next(iter(self.results.values()))

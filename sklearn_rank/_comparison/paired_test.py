@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -28,6 +28,8 @@ from sklearn_rank._tell.pairs import (
     tables_of_pairs,
     title_of_pairs,
 )
+from sklearn_rank._tell.text import plain
+from sklearn_rank._tell.verdict import best_in_segments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import (
@@ -79,12 +81,15 @@ class SegmentTests:
     interaction: dict[tuple[str, str], float]
     interaction_test: str
     macro: Table
+    best: Mapping[tuple[Any, ...], Sequence[str]]
 
     def of_pair(self, a: str, b: str) -> SegmentTests:
         """The tests of one pair."""
         rows = tuple(row for row in self.macro.rows if row[0] == a)
         interaction = {(a, b): self.interaction[a, b]}
-        return replace(self, overall=self.overall[a, b], interaction=interaction, macro=replace(self.macro, rows=rows))
+        return SegmentTests(
+            self.by, self.overall[a, b], interaction, self.interaction_test, replace(self.macro, rows=rows), {}
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -358,6 +363,8 @@ class PairedTest(TableReport):
     def _notes(self) -> list[str]:
         test = "" if self._segments is None else self._segments.interaction_test
         notes = notes_on_pairs(self._pair_rows, self._of_all, self._design, self.interaction, test)
+        if self._segments is not None and self._segments.best:
+            notes.insert(0, plain(best_in_segments(self._segments.best, len(self.means))))
         name = self.metric or ""
         about_runs = between_runs({name: self.run_means}, self.means)
         of_data = self.note_without_settled, judged_note({name: self.judged}), *self._about_data, about_runs

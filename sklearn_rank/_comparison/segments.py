@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._comparison.align import Aligned, align
+from sklearn_rank._comparison.candidates import best_candidates
 from sklearn_rank._comparison.compare import check_options, common_to_rows, corrected_rows, paired_test, row_of
 from sklearn_rank._comparison.paired_test import PairedTest, SegmentTests
 from sklearn_rank._estimates.corrections import adjusted
@@ -25,14 +26,15 @@ from sklearn_rank._estimates.segments import (
     macro_pvalue,
     macro_share,
 )
-from sklearn_rank._estimates.significance import ComparisonOptions
+from sklearn_rank._estimates.significance import ComparisonOptions, run_test
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
 from sklearn_rank._tell.pairs import PAIR_COLUMNS, PairRow
+from sklearn_rank._tell.verdict import SHOWN_BELOW
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import P_CORRECTED, P, PartlyPrinted
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Array, Index
 
 MACRO_DIFFERENCE_COLUMNS = (
     "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", P, P_CORRECTED,
@@ -79,6 +81,7 @@ def compare_segments(
     rows, samples = zip(*found, strict=True)
     p = adjusted([row.pvalue for row in rows], correction)
 
+    corrected = corrected_rows(rows, samples, p, options, aligned)
     overall = paired_test([*results], pairs, aligned, options, correction=correction, baseline=baseline)
     tests = [equal_means(one.values, segment, one.cluster, one.weight) for one in of_pairs.values()]
     interaction = adjusted([one.pvalue for one in tests], correction)
@@ -86,13 +89,43 @@ def compare_segments(
         **common_to_rows(aligned, options),
         correction=correction, baseline=baseline, judged=aligned.judged, means=overall.means,
         means_without_settled=overall.means_without_settled,
-        _pair_rows=corrected_rows(rows, samples, p, options, aligned),
+        _pair_rows=corrected,
         _segments=SegmentTests(
             parts.by, overall, dict(zip(pairs, interaction, strict=True)),
             next((one.test for one in tests if not math.isnan(one.pvalue)), tests[0].test),
             _macro(of_pairs, segment, options, correction, baseline, aligned),
+            _best(values, cut, corrected, options, aligned) if len(results) > 2 else {},
         ),
     )  # fmt: skip
+
+
+def _best(
+    values: Mapping[str, Array], cut: Sequence[tuple[tuple[Any, ...], Index]], rows: Sequence[PairRow],
+    options: ComparisonOptions, aligned: Aligned,
+) -> dict[tuple[Any, ...], list[str]]:  # fmt: skip
+    """Systems that may be the best in each segment of two queries or more, at the level over the number of segments."""
+    best, sign = {}, 1 if aligned.greater_is_better else -1
+    for segment, at in cut:
+
+        def pvalue(a: str, b: str, at: Index = at) -> float:
+            pair = Paired(values[a], values[b], aligned.cluster, aligned.weight)
+            sample = _some(pair, at, aligned.between((a, b), at))
+            return run_test(sample, options, is_binary=aligned.is_binary).pvalue if _is_tested(sample) else math.nan
+
+        if len(at) > 1:
+            worse = [
+                row.b if sign * row.difference > 0 else row.a
+                for row in rows
+                if row.segment == segment and row.corrected_pvalue < SHOWN_BELOW and row.difference != 0
+            ]
+            means = {name: sign * exact_mean(x[at], some(aligned.weight, at)) for name, x in values.items()}
+            best[segment], _ = best_candidates(means, pvalue, worse, alpha=SHOWN_BELOW / len(cut))
+    return best
+
+
+def _is_tested(sample: Paired) -> bool:
+    """Whether there are two queries or clusters."""
+    return sample.n > 1 and (sample.cluster is None or len(distinct_values(sample.cluster)) > 1)
 
 
 def _some(pair: Paired, at: Index, between: Between) -> Paired:
@@ -107,7 +140,7 @@ def _row(
     """Row of a pair in a segment, and the sample if it is tested, which needs two queries or clusters."""
     if sample.n == 0:
         return PairRow(*pair, segment, 0), None
-    if sample.n < 2 or (sample.cluster is not None and len(distinct_values(sample.cluster)) < 2):
+    if not _is_tested(sample):
         mean_a, mean_b = (exact_mean(x, sample.weight) for x in (sample.a, sample.b))
         return PairRow(*pair, segment, sample.n, mean_a, mean_b, sample.difference), None
     return row_of(*pair, sample, options, aligned, segment), sample

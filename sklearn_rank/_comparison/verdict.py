@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn_rank._comparison.paired_test import PairedTest
@@ -11,21 +12,31 @@ from sklearn_rank._tell.verdict import MetricVerdict, SystemOutcome, on_other_me
 
 
 def outcomes_of(tests: PairedTest | None) -> dict[str, SystemOutcome]:
-    """Outcome of each system against the baseline by a metric."""
+    """Outcome of each system against the baseline by a metric, or of each pair without a baseline."""
     if tests is None:
         return {}
-    sign = 1 if tests.greater_is_better else -1
-    return {row.a: SystemOutcome(sign * row.difference, row.corrected_pvalue) for row in tests._pair_rows}
+    sign, by_system = 1 if tests.greater_is_better else -1, tests.baseline is not None or len(tests._pair_rows) == 1
+    return {
+        row.a if by_system else f"{row.a} - {row.b}": SystemOutcome(sign * row.difference, row.corrected_pvalue)
+        for row in tests._pair_rows
+    }
 
 
 def said_by(comparison: Any, metric: str) -> MetricVerdict:
     """Verdict of a comparison by a metric."""
-    results = comparison.results
-    means, best = {name: result[metric] for name, result in results.items()}, comparison._candidates.get(metric)
-    outcomes, names = outcomes_of(comparison._tests_of.get(metric)), [] if best is None else best.names
+    best = comparison._candidates.get(metric)
+    names = [] if best is None else best.names
+    return verdict_by(comparison.results, metric, comparison._tests_of.get(metric), names, comparison.baseline)
+
+
+def verdict_by(
+    results: Mapping[str, Any], metric: str, tests: PairedTest | None, best: Sequence[str], baseline: str
+) -> MetricVerdict:
+    """Verdict of results by a metric, its tests, the systems that may be the best, and the baseline, "" if none."""
+    means, outcomes = {name: result[metric] for name, result in results.items()}, outcomes_of(tests)
     up = next(iter(results.values())).greater_is_better[metric]
-    said = verdict(means, comparison.baseline, outcomes, names, display_name(metric), greater_is_better=up)
-    return MetricVerdict(said, frozenset(names), outcomes, len(means))
+    said = verdict(means, baseline, outcomes, best, display_name(metric), greater_is_better=up)
+    return MetricVerdict(said, frozenset(best), outcomes, len(means))
 
 
 def said_by_other_metrics(comparison: Any) -> tuple[list[Parts], list[Parts]]:

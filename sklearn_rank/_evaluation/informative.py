@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._metric.choices import QueryCounts, metric_of_meaning
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import is_adjusted
+from sklearn_rank._metric.value_bounds import bounds_of
+from sklearn_rank._tell.notes import best_remark
 
 
 def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:
@@ -39,6 +41,37 @@ def counts_of(result: Any) -> dict[str, QueryCounts]:
         # Values that are adjusted for chance are undefined for another reason.
         if not is_adjusted(result.meaning[name])
     }
+
+
+FEWEST_EQUAL = 20
+"""Smallest number of queries with one value that a remark says to be the best."""
+
+
+def on_best(result: Any) -> Iterator[str]:
+    """Remarks on metrics with the same value in every query, which no order of the documents makes better."""
+    for name, values in result.per_query.items():
+        at = ~np.isnan(values) & ~result.settled.get(name, np.zeros(len(values), bool))
+        if result.weight is not None:
+            at &= result.weight > 0
+        n, known = int(at.sum()), values[at]
+        if n < FEWEST_EQUAL or np.ptp(known) > 0 or result.average[name] != "macro":
+            continue
+        if known[0] == bounds_of(name, result.meaning[name])[result.greater_is_better[name]]:
+            yield best_remark(name, n, len(values), None)
+        elif name in result._specs and known[0] != 0 and (best := best_values(result, name)) is not None:
+            if np.array_equal(best[at], known):
+                yield best_remark(name, n, len(values), result[name])
+
+
+def best_values(result: Any, metric: str) -> NDArray[np.float64] | None:
+    """Values of the best order of the documents; None without the data, or if no such order is known."""
+    if result._kept_data.ranked is None and result._kept_references is None:
+        return None
+    try:
+        best = result._references.best
+    except ValueError:  # the data were modified since
+        return None
+    return best[metric].values()[:, 0] if metric in best else None
 
 
 def nothing_by_metric(results: Mapping[str, Any]) -> dict[str, Nothing | None]:

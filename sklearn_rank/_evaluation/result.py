@@ -23,7 +23,7 @@ from sklearn_rank._evaluation.given_values import (
     check_weight,
     given_metrics,
 )
-from sklearn_rank._evaluation.informative import counts_of, tells_of
+from sklearn_rank._evaluation.informative import counts_of, on_best, tells_of
 from sklearn_rank._evaluation.intervals import (
     averaged,
     bounds_of_values,
@@ -50,7 +50,7 @@ from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
-from sklearn_rank._metric.notation import labeled
+from sklearn_rank._metric.notation import display_name, labeled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._tell.notes import note_of_intervals
 from sklearn_rank._tell.text import ends_of
@@ -741,10 +741,10 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             Table(
                 ("metric", *MACRO_COLUMNS),
                 tuple((labeled(name), *row) for name, (_, row, _) in both.items()),
-                note=note_of_intervals((name, note) for name, (*_, note) in both.items()),
+                note=note_of_intervals((display_name(name), note) for name, (*_, note) in both.items()),
             ),
             note_of_intervals(
-                (name, found.note)
+                (display_name(name), found.note)
                 for _, part in taken
                 for name, found in mean_intervals(part, confidence_level).items()
             ),
@@ -822,7 +822,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
             (labeled(name), mean, *ends_of(found[name].ends), self.n_undefined[name])
             for name, mean in self.mean().items()
         )
-        note = note_of_intervals((name, one.note) for name, one in found.items())
+        note = note_of_intervals((display_name(name), one.note) for name, one in found.items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     _to_saved = words_and_arrays
@@ -858,7 +858,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
     @cached_property
     def _remarks(self) -> tuple[str, ...]:
         """Remarks on the data that the values do not show."""
-        return self._kept_data.remarks(self._specs)
+        return tuple(dict.fromkeys([*self._kept_data.remarks(self._specs), *on_best(self)]))
 
     @cached_property
     def _cut_at(self) -> int | None:

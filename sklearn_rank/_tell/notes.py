@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sklearn_rank._data.judged import shares_of_judges
@@ -20,12 +20,27 @@ MOST_NAMED = 6
 
 
 def note_of_intervals(notes: Iterable[tuple[str, str]]) -> str:
-    """Sentences under the intervals of metrics, given the name of each metric with the note of an interval."""
+    """Sentences under the intervals of metrics, given a name for each metric with the note of an interval."""
     named: dict[str, dict[str, None]] = {SKEWED: {}, NOT_SEEN: {}, "": {}}
     for metric, note in notes:
-        named[note][display_name(metric)] = None
+        named[note][metric] = None
     sentences = ((skew_note, named[SKEWED]), (unseen_note, named[NOT_SEEN]))
     return " ".join(sentence([*names]) for sentence, names in sentences if names)
+
+
+def notes_by_system(notes: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """Notes of intervals by metric and system for `note_of_intervals`, which name systems unless all have the note."""
+    for metric, of_systems in notes.items():
+        for note in dict.fromkeys(of_systems.values()):
+            which = [system for system, one in of_systems.items() if one == note]
+            yield display_name(metric) + f" ({', '.join(which)})" * (len(which) < len(of_systems)), note
+
+
+def best_remark(metric: str, n_best: int, n_queries: int, mean: float | None) -> str:
+    """That a metric cannot be better: it has its best value, or `mean` is the best that an order can have."""
+    if mean is None:
+        return f"{display_name(metric)} is at its best in {n_best:,} of {n_queries:,} queries"
+    return f"the best possible mean of {display_name(metric)} is {cell(mean)}"
 
 
 def skew_note(which: Sequence[str] = ()) -> str:

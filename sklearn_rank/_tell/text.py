@@ -92,13 +92,13 @@ def plain(parts: Parts) -> str:
     return "".join(visible(text) if kind == "name" else escaped(text) for kind, text in parts)
 
 
-def named(names: Sequence[str]) -> Parts:
+def named(names: Sequence[str], last: str = " and ") -> Parts:
     """Parts of a sentence that name systems: "a, b and c", or "a, b, c, d and 3 others"."""
     first, others = [*names[:MOST_CANDIDATES]], len(names) - MOST_CANDIDATES
     parts: Parts = [("name", name) for name in first]
     if others > 0:
         parts.append(("", f"{others} other{'s' * (others > 1)}"))
-    commas = [("", ", ")] * (len(parts) - 2) + [("", " and ")] * (len(parts) > 1)
+    commas = [("", ", ")] * (len(parts) - 2) + [("", last)] * (len(parts) > 1)
     return [part for i, one in enumerate(parts) for part in (*commas[i - 1 : i] * (i > 0), one)]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._tell.text import Parts, listed, named, number
+from sklearn_rank._tell.text import Parts, listed, named, number, plain
 
 SHOWN_BELOW = 0.05
 """Level: a corrected p-value below it shows a difference."""
@@ -47,7 +47,8 @@ def verdict(
             return _of_untested(means, metric, "highest" if greater_is_better else "lowest")
         extremum = (max if greater_is_better else min)(mean for mean in means.values() if not math.isnan(mean))
         is_out = all(means[name] != extremum for name in candidates)
-        return [*_of_best(means, candidates), *_against_baseline(tested, baseline), *([("", COMMON)] if is_out else [])]
+        against = _against_baseline(tested, baseline) if baseline else []
+        return [*_of_best(means, candidates), *against, *([("", COMMON)] if is_out else [])]
     (new,) = (name for name in means if name != baseline)
     if new not in tested:
         return [("name", new), ("", " and "), ("name", baseline), ("", " were not tested")]
@@ -77,6 +78,18 @@ def _of_best(means: Mapping[str, float], candidates: Sequence[str]) -> Parts:
     return [*named(candidates), ("", untold)]
 
 
+def best_in_segments(best: Mapping[tuple[Any, ...], Sequence[str]], n_systems: int) -> Parts:
+    """Which of several systems may be the best within each segment."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for segment, names in best.items():
+        by_names.setdefault(tuple(names), []).append(", ".join(map(str, segment)))
+    parts: Parts = [("", f"Best of {n_systems} systems within segments: ")]
+    for names, segments in by_names.items():
+        who: Parts = [("", "none is shown")] if len(names) == n_systems else named(names, " or ")
+        parts += [*who, ("", " in "), *named(segments), ("", "; ")]
+    return [*parts[:-1], ("", ".")]
+
+
 def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Parts:
     """Systems that are better and worse than the baseline."""
     by_word = {word: [name for name, found in tested.items() if found.word == word] for word in ("better", "worse")}
@@ -86,6 +99,12 @@ def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Par
             than: Parts = [("", " than "), ("name", baseline)] if not any(part[0] == "name" for part in parts) else []
             parts += [("", "; "), *named(names), ("", f" {'is' if len(names) == 1 else 'are'} {word}"), *than]
     return parts or [("", "; none is shown to differ from "), ("name", baseline)]
+
+
+def headline(sentence: Parts, metric: str, *, several: bool) -> str:
+    """The verdict as one line, which names its metric where there are several."""
+    text, name = plain(sentence), display_name(metric)
+    return f"{text} by {name}" if several and name not in text else text
 
 
 class MetricVerdict(NamedTuple):

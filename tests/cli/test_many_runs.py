@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from registry import together
 
-from sklearn_rank import compare_systems
+from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
 from sklearn_rank._data.judged import judged_note
 from sklearn_rank.io import read_qrels, read_run
@@ -51,6 +51,28 @@ def test_names_lose_common_parts(cli):
     assert cli(*compared).out.splitlines()[1].split()[1:3] == ["bm25", "fused"]
     assert "fused (baseline) &" in cli(*compared, "--format", "latex").out
     assert f"nDCG@10   {RUNS[0]}".split()[1] in cli(*compared, "--format", "csv").out
+
+
+def test_compare_prints_the_verdict(cli):
+    """The sentences of `compare_systems`; of all pairs, which systems may be the best."""
+    names = "bm25", "dense", "fused"
+    results = {
+        name: evaluate_run(read_qrels("qrels"), read_run(run), metrics=["ndcg@10", "map"])
+        for name, run in zip(names, RUNS, strict=False)
+    }
+    metrics = "-m", "ndcg@10,map"
+    report = compare_systems(results, baseline="bm25")
+    best, against = report.verdict.split(";", 1)
+    assert "dense and fused may be the best of 3 systems" in best
+    told = cli("compare", "qrels", *RUNS[1:3], *metrics, "--baseline", RUNS[0]).err
+    first = told.index(f"{report.verdict} by nDCG@10\n")
+    assert " ".join(str(report).split()).count("By MAP: ") == told[first:].count("By MAP: ")
+    all_pairs = cli("compare", "qrels", *RUNS[:3], *metrics).err
+    assert f"{best} by nDCG@10\n" in all_pairs
+    assert against not in all_pairs
+    pair = compare_systems({name: results[name] for name in names[:2]}, baseline="dense")
+    assert f"{pair.verdict} by nDCG@10\n" in cli("compare", "qrels", *RUNS[:2], *metrics).err
+    assert "best of" not in cli("compare", "qrels", *RUNS[:3], *metrics, "--format", "csv").err
 
 
 def test_ties_of_all_runs_are_one_line(cli):

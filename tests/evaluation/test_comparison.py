@@ -69,6 +69,10 @@ def test_intervals_with_uncertain_level_are_named():
         assert len(table.to_frame()) == len(table.rows)
     of_segments = Evaluation.from_values(range(8), {"mrr": skewed}, by={"x": list("aaaaaaab")})
     assert unseen in str(of_segments.segments())
+    pair = {"a": of_segments, "b": Evaluation.from_values(range(8), {"mrr": even})}
+    assert str(Comparison(results=pair, baseline="a").summary()).endswith(
+        "interval of MRR (a) allows for values not seen."
+    )
     even_result = Evaluation.from_values(range(8), {"mrr": [0.5] * 8}, by={"x": list("aaaaaaab")})
     two = Comparison(results={"a": of_segments, "b": even_result}, baseline="a")
     assert "The intervals of MRR may be too narrow: few queries, skewed values." in " ".join(

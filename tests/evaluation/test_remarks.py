@@ -42,7 +42,12 @@ def of_systems(a, b, metrics="map"):
 
 
 EQUAL, NO_ORDER, DEPTHS = "all scores are equal in ", "no order can change ", "lists are cut at other depths: "
-ROOM, SCALE = " queries have more than ", "and max_grade is "
+ROOM, SCALE, BEST = " queries have more than ", "and max_grade is ", " is at its best in "
+MOST = "the best possible mean"
+REMARKS = EQUAL, NO_ORDER, DEPTHS, ROOM, SCALE, BEST, MOST
+TWO_OF_TEN, MANY = np.tile([1, 1, *[0] * 8], 24), np.repeat(np.arange(24), 10)
+DOWN = np.tile(np.arange(10.0)[::-1], 24)
+UNSETTLED = np.where(MANY < 2, 0, TWO_OF_TEN)
 NEAR = np.array([RNG.permutation(12)[:4] for _ in range(12)])
 CASES = {
     "equal": (lambda: of_rows(np.ones(60)), EQUAL + "12 of 12 queries"),
@@ -59,6 +64,16 @@ CASES = {
     "a scale": (lambda: of_rows(metrics="err"), "labels reach 2 and max_grade is 4 in ERR; with max_grade=2 ERR is 0."),
     "a scale that is given": (lambda: of_rows(metrics="err(max_grade=4)"), ""),
     "a scale of systems": (lambda: of_systems(SCORE, -SCORE, "err"), "and max_grade is 4 in ERR; a: with max_grade=2"),
+    "saturated": (lambda: of_rows(DOWN, TWO_OF_TEN, MANY, "mrr@5"), "MRR@5" + BEST + "24 of 24 queries"),
+    "saturated error": (lambda: of_rows(TWO_OF_TEN, TWO_OF_TEN, MANY, "rmse"), "RMSE" + BEST + "24 of 24 queries"),
+    "saturated but for two": (lambda: of_rows(DOWN, UNSETTLED, MANY, "mrr@5"), "MRR@5" + BEST + "22 of 24 queries"),
+    "capped": (lambda: of_rows(DOWN, TWO_OF_TEN, MANY, "p@5"), MOST + " of P@5 is 0.4000"),
+    "capped systems": (
+        lambda: compare_systems(TWO_OF_TEN, {"a": DOWN, "b": 2 * DOWN}, qid=MANY, metrics="p@5"),
+        "averaged; " + MOST + " of P@5 is 0.4000",
+    ),
+    "not capped": (lambda: of_rows(DOWN - 2.5 * TWO_OF_TEN, TWO_OF_TEN, MANY, ["p@3", "mrr@9"]), ""),
+    "few at their best": (lambda: of_rows(DOWN[:190], TWO_OF_TEN[:190], MANY[:190], "mrr@5"), ""),
     "no room": (lambda: of_rows(metrics="recall_all@2"), ROOM + "2 relevant documents and count as 0 in Full recall@2"),
     "room": (lambda: of_rows(metrics=["recall_all", "hit@1"]), ""),
     "room for judged": (lambda: evaluate_run(JUDGED, lists(5), metrics="hit(need=all)@2"), "12 of 12" + ROOM + "2"),
@@ -76,7 +91,7 @@ def test_remarks(case, tmp_path):
     make, remark = CASES[case]
     result = make()
     assert remark in result._footer()
-    assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS, ROOM, SCALE) if one not in remark)
+    assert not any(one in result._footer() for one in REMARKS if one not in remark)
     result.save(tmp_path / "result")
     assert type(result).load(tmp_path / "result")._footer() == result._footer()
     texts = [repr(result), result._repr_html_(), *([result.to_markdown()] if isinstance(result, Evaluation) else [])]

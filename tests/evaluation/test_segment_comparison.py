@@ -1,9 +1,13 @@
 """Systems compared in each segment of the queries."""
 
+import re
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
 from registry import together
+from scipy.stats import ttest_rel
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
@@ -47,6 +51,29 @@ def test_each_row_is_a_comparison(test):
     np.testing.assert_allclose(frame["p corrected"], adjust_pvalues(frame["p"]))
     assert got.overall == report.significance("map")
     assert (got.pairs, got.by) == ([("old", "new"), ("other", "new")], ("country",))
+
+
+def test_best_systems_within_segments():
+    """Systems are out by paired t tests at 0.05 over the pairs and segments, or by the corrected p of the table."""
+    report = compared(by={"device": DEVICE, "country": COUNTRY})
+    for by in ("device", "country"):
+        found, segment = report.segments(by, metric="map"), report.results["old"].attributes[by]
+        values = {name: result.per_query["map"] for name, result in report.results.items()}
+        for value in np.unique(segment):
+            x = {name: one[segment == value] for name, one in values.items()}
+            out = {
+                b
+                for a, b in permutations(x, 2)
+                if x[a].mean() > x[b].mean() and ttest_rel(x[a], x[b]).pvalue * 2 * len({*segment}) <= 0.05
+            }
+            rows = [found[name, "old", value] for name in ("new", "other")]
+            shown = [one for one in rows if one.corrected_pvalue < 0.05]
+            out |= {one.pairs[0][one.difference > 0] for one in shown}
+            left = [name for name in x if name not in out]
+            said = "none is shown" if len(left) == 3 else " or ".join(left)
+            assert re.search(rf"[:;] {said} in [^;]*\b{value}\b", found._notes()[0]), (by, value, left)
+    assert found._notes()[0].startswith("Best of 3 systems within segments: ")
+    assert "Best of" not in str(report.segments("country", metric="map")["new", "old"])
 
 
 def test_interaction():

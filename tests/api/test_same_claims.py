@@ -1,0 +1,171 @@
+"""What one function says of values, all say: the same interval, p, notes, verdict and best systems."""
+
+import html
+
+import numpy as np
+import pytest
+from registry import together
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank._cli import main
+from sklearn_rank.display import CriticalDifferenceDisplay, CutoffDisplay, DifferenceDisplay
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, compare_all, confidence_interval, no_worse
+
+N, LENGTH, RNG = 40, 10, np.random.default_rng(7)
+RANKS = {
+    "even": RNG.integers(1, LENGTH, (3, 1, N)) // np.array([1, 2, 1])[:, None, None] + 1,
+    "skewed": np.where(RNG.random((3, 1, N)) < 0.06, 1, LENGTH) - (RNG.random((3, 1, N)) < 0.1),
+    "constant": np.array([2, 2, 4])[:, None, None] + np.zeros((3, 1, N), int),
+    "at their best": np.array([1, 1, 2])[:, None, None] + np.zeros((3, 1, N), int),
+    "few": RNG.integers(1, LENGTH, (3, 1, 4)),
+    "clustered": np.repeat(RNG.integers(1, LENGTH, (3, 1, N // 4)), 4, axis=2),
+    "several runs": RNG.integers(1, LENGTH, (3, 3, N)),
+    "two runs against one": [RNG.integers(1, LENGTH, (k, N)) for k in (1, 2, 1)],
+}
+"""Rank of the only relevant document, by system, run and query; the first system is the baseline."""
+NAMES = "old", "new", "odd"
+
+
+def qrels(n):
+    return {f"q{i}": {"d": 1, "x0": 0} for i in range(n)}
+
+
+def run_of(ranks):
+    return {f"q{i}": [*(f"x{j}" for j in range(r - 1)), "d", *(f"y{j}" for j in range(LENGTH - r))]
+            for i, r in enumerate(ranks)}  # fmt: skip
+
+
+def results_of(case, metrics, n_systems):
+    """A result for each system, of one run or several."""
+    found = {}
+    for name, runs in [*zip(NAMES, RANKS[case], strict=True)][:n_systems]:
+        n = len(runs[0])
+        clusters = {f"q{i}": i // 4 for i in range(n)} if case == "clustered" else None
+        segment = {"all": dict.fromkeys(qrels(n), "one")}
+        one = [evaluate_run(qrels(n), run_of(r), metrics=metrics, clusters=clusters, by=segment) for r in runs]
+        found[name] = Evaluation.of_runs(one)
+    return found
+
+
+def text(found):
+    return " ".join(str(found).split())
+
+
+def plain_page(found):
+    """Text of a page, with the minus of programs."""
+    return " ".join(html.unescape(found.to_html()).replace("\N{MINUS SIGN}", "-").split())
+
+
+def written(low, high):
+    return f"{low:.4f} to {high:.4f}"
+
+
+@pytest.mark.slow
+@together("case", RANKS)
+@pytest.mark.parametrize("metric", ["mrr@10", "relevance_position"])  # the second is an error without bounds
+def test_means_have_one_interval_and_one_note(case, metric):
+    results = results_of(case, [metric], 2)
+    compared = compare_systems(results, baseline="old", on_misuse="ignore")
+    rows = compared.summary(full=True).to_frame().set_index("model")
+    pictures = CutoffDisplay.from_results(results, metric.partition("@")[0]) if "@" in metric else None
+    for name, result in results.items():
+        low, high = ends = result.confidence_interval()[metric]
+        table = result.summary()
+        assert np.isnan(low) == (table.rows[0][2] is None)
+        if not np.isnan(low):
+            assert table.rows[0][1:4] == (result[metric], low, high)
+            assert (rows["low"][name], rows["high"][name]) == ends
+            assert written(low, high) in plain_page(result)
+        segments = result.segments()
+        assert segments.table.rows[0][3:6] == segments.overall.rows[0][3:6] == table.rows[0][1:4]
+        assert all(sentence in text(segments) and sentence in plain_page(result) for sentence in [table.note])
+        if pictures is not None and not np.isnan(low):
+            assert (pictures.low[name][-1], pictures.high[name][-1]) == pytest.approx(ends, abs=0)
+        if not result.run_means:
+            bounds = (0, 1) if "@" in metric else (1, np.inf)
+            alone = confidence_interval(result.per_query[metric], bounds=bounds, clusters=result.clusters)
+            np.testing.assert_array_equal(alone, ends)
+    of_systems = {name: result.summary().note for name, result in results.items()}
+    note = compared.summary().note
+    for sentence in filter(None, {*of_systems.values()}):
+        which = [name for name, own in of_systems.items() if own == sentence]
+        named = f" ({', '.join(which)})" * (len(which) < len(results))
+        shown = "MRR@10" if "@" in metric else "Relevance position"
+        assert sentence.replace(shown, shown + named) in note
+        assert note in text(compared)
+        assert note in plain_page(compared)
+
+
+@pytest.mark.slow
+@together("case", RANKS)
+def test_differences_have_one_p_and_one_sentence(case):
+    results = results_of(case, ["mrr@10"], 2)
+    compared = compare_systems(results, baseline="old", on_misuse="ignore")
+    pair = compare(results["new"], results["old"])
+    doors = compare_all(results, baseline="old"), compared.significance("mrr@10"), compared.segments()
+    names = "difference", "pvalue", "corrected_pvalue", "confidence_interval", "corrected_interval", "is_skewed"
+    for found in doors:
+        for name in (*names, "won", "tied", "lost", "standard_error", "df", "interval_method", "is_constant"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(pair, name), err_msg=name)
+    assert text(doors[0]) == text(doors[1])
+    notes = [note for note in pair._notes() if not note.startswith(("Judged of", "Between runs"))]  # by name
+    assert all(note in text(found) for found in doors[:2] for note in notes)
+    (_, row) = compared.summary(full=True).to_frame().to_dict("records")
+    assert (row["difference"], row["p"], row["p corrected"]) == (pair.difference, pair.pvalue, pair.corrected_pvalue)
+    picture = DifferenceDisplay.from_results(results, baseline="old")
+    assert (picture.mean_, picture.pvalue) == pytest.approx((pair.difference, pair.corrected_pvalue), rel=1e-12)
+    np.testing.assert_array_equal(picture.confidence_interval, pair.corrected_interval)
+    page = plain_page(compared)
+    if not np.isnan(pair.corrected_interval[0]):
+        low, high = pair.corrected_interval
+        assert f"{low:+.4f} to {high:+.4f}" in page.replace("+-", "-")
+    better = pair.pvalue < 0.05 and pair.difference != 0
+    word = f"new is {'better' if pair.difference > 0 else 'worse'} than old"
+    said = word if better else "No difference is shown between new and old"
+    assert compared.verdict == said
+    assert said in text(compared)
+    assert said in page
+    gate = no_worse(new=results["new"], old=results["old"])
+    means = results["old"]["mrr@10"], results["new"]["mrr@10"]
+    assert gate.table.rows[0][2:5] == pytest.approx((*means, pair.difference), rel=1e-12, abs=1e-15)
+    assert not (gate.decision == "worse" and pair.pvalue < 0.025 and pair.difference > 0)
+
+
+@pytest.mark.slow
+@together("case", RANKS)
+def test_the_best_of_three_systems_is_the_same(case, tmp_path, monkeypatch, capsys):
+    results = results_of(case, ["mrr@10"], 3)
+    compared = compare_systems(results, baseline="old", on_misuse="ignore")
+    said, page = compared.verdict, plain_page(compared)
+    assert said in text(compared)
+    assert said in page
+    names = [name for name in NAMES if name in said.partition(" may be")[0].partition(" is the best")[0]]
+    names = [] if "No best is shown" in said or "were not tested" in said else names
+    rows = [line.split(" | ") for line in compared.to_markdown().splitlines()[2:5]]
+    bold = [row[0].strip("| ").removesuffix(" (baseline)") for row in rows if "**" in row[1]]
+    assert bold == (names or [*NAMES])
+    assert compared.to_latex().count(r"\textbf{") == len(bold)
+    picture = CriticalDifferenceDisplay.from_results(results, baseline="old")
+    tests = compared.significance("mrr@10")
+    assert picture.pvalues == {pair: tests[pair].corrected_pvalue for pair in tests.pairs}
+    assert picture.intervals == {name: one.confidence_interval()["mrr@10"] for name, one in results.items()}
+    if case == "clustered":
+        return  # the command line has no clusters
+    monkeypatch.chdir(tmp_path)
+    n = len(results["old"].qid)
+    (tmp_path / "qrels").write_text("".join(f"q{i} 0 d 1\nq{i} 0 x0 0\n" for i in range(n)))
+    words = []
+    for name, runs in zip(NAMES, RANKS[case], strict=True):
+        for k, ranks in enumerate(runs):
+            lines = [
+                f"{q} Q0 {d} {j} {LENGTH - j} t\n" for q, found in run_of(ranks).items() for j, d in enumerate(found)
+            ]
+            (tmp_path / f"{name}{k}").write_text("".join(lines))
+            words.append(f"{name}={name}{k}")
+    k, baseline = len(RANKS[case][0]), []
+    for one in words[:k]:
+        baseline += ["--baseline", one]
+    words = ["qrels", *words[k:], *baseline, "-m", "mrr@10"]
+    assert main(["compare", *words]) == 0
+    assert said in " ".join(capsys.readouterr().err.split())
