@@ -52,12 +52,13 @@ def evaluate_run(
 
     Parameters
     ----------
-    judgments : mapping, table, Entries or ranx.Qrels
+    judgments : mapping, table, path, Entries or ranx.Qrels
         ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; a table as in PyTerrier,
-        ir_measures or BEIR, with columns such as qid, docno and label; or a result of `sklearn_rank.io.read_qrels`.
-    run : mapping, table, Entries or ranx.Run
+        ir_measures or BEIR, with columns such as qid, docno and label; a file, a folder, a pattern or a list of paths,
+        or a result of `sklearn_rank.io.read_qrels`, which reads them.
+    run : mapping, table, path, Entries or ranx.Run
         ``{query: {document: score}}``, or ``{query: [documents, best first]}``, where an entry may also be a pair
-        (document, score) or a hit of a search library; a similar table, with score or rank; or a result of
+        (document, score) or a hit of a search library; a similar table, with score or rank; files; or a result of
         `sklearn_rank.io.read_run`. An empty list means that the query has no retrieved documents.
     sample_weight : mapping of query to float, default=None
         Weight of each query in the mean. `sample_weight`, `by` and `clusters` may also be a pandas Series with queries

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.several_runs import names_of_runs
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
+from sklearn_rank._utils.hints import is_table
+from sklearn_rank.io._forms import has_queries, is_file
 
 
 def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = None, qid: Any = None) -> dict[str, Any]:
@@ -63,17 +64,17 @@ def _are_columns(data: Any, system: Sequence[Any]) -> bool:
 
 def _are_runs(name: str, system: Sequence[Any], n_dimensions: int, n_rows: int | None) -> bool:
     """Whether a list has one dimension more than a system."""
-    if not system or isinstance(system[0], (Real, str)):
-        return False
+    if not system or isinstance(system[0], (Real, str)) or has_queries(system, "run"):
+        return all(map(is_file, system)) and bool(system)
     are_results = [isinstance(run, Evaluation) for run in system]
     if any(are_results):
         if not all(are_results):
             raise TypeError(f"A list of runs must hold either results or data. Got both for {echo(name)}.")
         return True
-    are_mappings = [isinstance(run, Mapping) or hint_for(run) == RUN_HINT for run in system]
-    if any(are_mappings):
+    have_queries = [has_queries(run, "run") for run in system]
+    if any(have_queries):
         lists = [run for run in system if isinstance(run, Mapping)]
-        of_queries = all(are_mappings) and not any(isinstance(next(iter(x.values()), None), Real) for x in lists)
+        of_queries = all(have_queries) and not any(isinstance(next(iter(x.values()), None), Real) for x in lists)
         if not of_queries:
             raise TypeError(
                 "A list of runs must hold dicts {query: {document: score}}; pass lists of several queries as a single "

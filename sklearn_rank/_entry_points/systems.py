@@ -31,12 +31,12 @@ from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
-from sklearn_rank._utils.hints import FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
+from sklearn_rank._utils.hints import FILE_HINT, SPARK_HINT, hint_for, is_table
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import collected_warnings, warn_caller
-from sklearn_rank.io._mappings import from_rows, has_documents
+from sklearn_rank.io._forms import from_rows, has_queries, is_file
 
 Systems = tuple[dict[str, Evaluation], dict[str, Array]]
 """Results, and scores by row, by the name of the system."""
@@ -185,16 +185,19 @@ def compare_systems(
     look(SYSTEMS, on_misuse, models=(scores,))
     check_clusters("compare_systems", test, clusters)
     refuse_runs("compare_systems", test, [name for name, n in n_runs.items() if n > 1])
-    if all(isinstance(of_system, str) for of_system in scores.values()):
+    if all(isinstance(of_system, str) for of_system in scores.values()) and not _are_files(data, scores):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
         return _compared(results, by_row, n_runs, plan)
-    _refuse_table_of_rows(y_true if data is None else data, scores)
+    are_runs = any(has_queries(run, "run") for run in scores.values())
+    if not are_runs:
+        _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
         raise TypeError("Pass the labels to compare_systems once: as the first argument or as y_true=. Got both.")
     labels = data if y_true is None else y_true
     if labels is None:
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
-    if _are_runs(labels, scores):
+    if are_runs or has_queries(labels, "judgments"):
+        _refuse_single_run(scores)
         _refuse_rows(qid=qid, tie_break=about_rows.pop("tie_break"), mask=about_rows.pop("mask"))
         results, by_row = _of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
     else:
@@ -303,23 +306,25 @@ def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
         )
 
 
-def _are_runs(judgments: Any, systems: Mapping[str, Any]) -> bool:
-    """Whether the data are judgments and runs, with documents by query."""
-    if hint_for(judgments) == RUN_HINT and not any(map(_is_run, systems.values())):
+def _refuse_single_run(systems: Mapping[str, Any]) -> None:
+    """Refuse a run in place of runs by the name of the system."""
+    if not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems needs runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got a single run, or systems without queries: {echo(systems)}."
         )
-    return hint_for(judgments) == RUN_HINT or any(
-        hint_for(run) == RUN_HINT or has_documents(run, "run") for run in systems.values()
-    )
+
+
+def _are_files(data: Any, systems: Mapping[str, str]) -> bool:
+    """Whether texts are files of runs, and no columns of a table."""
+    return not {*systems.values()} <= {*(column_names(data) or ())} and all(map(is_file, systems.values()))
 
 
 def _is_run(run: Any) -> bool:
     """Whether a value maps queries to documents, not documents to numbers."""
     if isinstance(run, Mapping):
         return not isinstance(next(iter(run.values()), None), Real)
-    return hint_for(run) == RUN_HINT or hasattr(run, "to_dict")
+    return has_queries(run, "run")
 
 
 def _refuse_rows(**given: Any) -> None:

@@ -12,6 +12,7 @@ from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.io._entries import Entries, QueryIds
+from sklearn_rank.io._forms import from_rows
 from sklearn_rank.io._mappings import ListedDocuments, by_index, entries_of
 
 AGGREGATE = one_of("max", "first", "sum", doc="")
@@ -31,7 +32,7 @@ def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) 
             f"Got {type(document_of).__name__} instead."
         )
     known = ListedDocuments([document_of]) if isinstance(document_of, Mapping) else None
-    chunks, _ = entries_of(run, "run", duplicates=duplicates, exclude={}, judged=known)
+    chunks, _ = entries_of(from_rows(run, "run", duplicates), "run", duplicates=duplicates, exclude={}, judged=known)
     if aggregate == "sum" and not chunks.doc_id.has_scores:
         raise ValueError(
             "aggregate='sum' adds scores, so the run must have them, as {query: {chunk: score}} has. "

@@ -180,6 +180,30 @@ def checked(entries: Entries, where: Callable[[int], str], duplicates: str = "ra
     return without_rows(entries, again)
 
 
+def joined_entries(parts: list[Entries], files: list[str], kind: str, duplicates: str) -> Entries:
+    """Entries of several files; the list of a query must be in one file."""
+    names, codes = number_together([part.qid.names for part in parts])
+    if kind == "run" and sum(map(len, codes)) > len(names):
+        (again,) = np.flatnonzero(np.bincount(np.concatenate(codes)) > 1)[:1].tolist()
+        first, second = [file for file, code in zip(files, codes, strict=True) if again in code][:2]
+        raise ValueError(
+            "The list of a query must be in one file of a run: pass each file as a run of its own, or name the columns "
+            "that tell lists apart, qid=['day', 'query_id']. "
+            f"Got query {echo(names[again : again + 1].tolist()[0])} in {first} and in {second}."
+        )
+    documents = [part.doc_id for part in parts]
+    if all(isinstance(one, Text) for one in documents):
+        starts = np.cumsum([0, *(len(one.data) for one in documents)])
+        ends = [one.end + start for one, start in zip(documents, starts, strict=False)]
+        together: Any = Text(np.concatenate([one.data for one in documents]), np.concatenate(ends))
+    else:
+        together = np.concatenate([np.asarray(one, dtype=object) for one in documents])
+    code = np.concatenate([code[part.qid.code] for part, code in zip(parts, codes, strict=True)]).astype(np.uint32)
+    value, ends_of_files = np.concatenate([part.value for part in parts]), np.cumsum([*map(len, parts)])
+    entries = replace(parts[0], qid=QueryIds(code, names), doc_id=together, value=value, _again=None, _kind=kind)
+    return checked(entries, lambda row: f"in {files[int(np.searchsorted(ends_of_files, row, 'right'))]}", duplicates)
+
+
 def without_rows(entries: Entries, out: NDArray[np.bool_]) -> Entries:
     """The other rows."""
     rows = np.flatnonzero(~out)

@@ -23,9 +23,9 @@ from sklearn_rank._utils.echo import echo, echo_all, extended
 from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.io._columns import EXAMPLE, THREE_COLUMNS, as_scores, check_names, entries_of_frame, negated
-from sklearn_rank.io._entries import DUPLICATES, Entries
+from sklearn_rank.io._entries import DUPLICATES, Entries, joined_entries
 from sklearn_rank.io._mappings import entries_of
-from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import complete_lines, files_of, open_to_read, read_bytes, source_name
 from sklearn_rank.io._tables import SEPARATOR, opened, table_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
@@ -75,7 +75,7 @@ def read_run(
     Parameters
     ----------
     source : path, binary file, frame of pandas or polars, table of Arrow or DuckDB, or mapping of arrays
-        Gzip is unpacked.
+        Gzip is unpacked. A path may also be a list of paths, a folder, or a pattern such as "runs/2026-*.txt".
     value : str, default=None
         Column of the numbers. None: a column with a known name. A column "rank" has ranks, any other column has scores.
         If the name suggests that lower is better, such as "distance", pass `format`.
@@ -191,17 +191,21 @@ def read_qrels(
 
 def _read(
     caller: str, kind: str, source: Any, given: Roles, format: str | None, duplicates: str,
-    separator: str | None, n_jobs: int | None,
+    separator: str | None, n_jobs: int | None, *, value_is_meant: bool = False,
 ) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     SEPARATOR.check("separator", separator, caller)
     FORMAT[kind].check("format", format, caller)
-    value_is_meant = given.value is False
+    value_is_meant = value_is_meant or given.value is False
     if value_is_meant and kind == "run":
         raise TypeError("value=False is only for read_qrels, where it makes each row relevant. Got it in read_run.")
     given = given._replace(value=None) if value_is_meant else given
     check_names(None, *given)
+    if files := files_of(source):
+        reading = {"format": format, "duplicates": duplicates, "separator": separator, "n_jobs": n_jobs}
+        parts = [_read(caller, kind, file, given, value_is_meant=value_is_meant, **reading) for file in files]
+        return joined_entries(parts, files, kind, duplicates)
     is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
     if format == "trec" and (given != USUAL or separator is not None or not is_file):
         raise TypeError(

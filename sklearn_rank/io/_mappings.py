@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from functools import partial
 from itertools import chain, compress, count, islice, repeat
 from numbers import Integral, Real
 from typing import Any
@@ -25,20 +24,17 @@ from sklearn_rank._engine.ids import (
     refuse_unfit_ids,
 )
 from sklearn_rank._misuse.evidence import LOWEST_INT, odd_ids, odd_texts
-from sklearn_rank._misuse.ids import spelled_alike
-from sklearn_rank._tables.columns import column_names, find_column
-from sklearn_rank._tables.roles import candidates, name_documents, roles_of
+from sklearn_rank._tables.roles import candidates, name_documents
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._columns import entries_in, entries_of_frame
-from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, match, repeated_keys, taken, without_rows
+from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, match, repeated_keys, taken
 from sklearn_rank.io._hits import is_hit, read_hits
 
 TAKEN = {
-    "judgments": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx, a table with qid and doc_id",
-    "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx, a table with qid and doc_id",
+    "judgments": "{query: {document: grade}}, {query: relevant documents}, a path, Qrels of ranx, a table",
+    "run": "{query: {document: score}}, {query: [documents, best first]}, a path, a Run of ranx, a table",
 }
 READERS = "or Entries, which io.read_{}(source, value=..., qid=..., doc_id=...) reads from files and tables"
 ORDER = "the judgments first, then the run"
@@ -164,12 +160,11 @@ def entries_of(
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgments (`kind`) in any form, and the number of documents that were excluded."""
     # Documents that were `judged` tell whether pairs of a run are ids.
-    source = from_rows(source, kind, duplicates)
     if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
         return source, 0
     if isinstance(source, Entries):
         duplicates = "first" if source._again is None else "nonrelevant"
-        by_query = dict(_documents_of_queries(source))
+        by_query = dict(documents_of_queries(source))
     else:
         mapping = _mapping_of(source, kind)
         keeps_all = duplicates == "nonrelevant" and kind == "run"
@@ -186,7 +181,7 @@ def entries_of(
         values.append(of_documents)
     has_scores = not any(isinstance(of_documents, range) for of_documents in values)
     names, listed = ids_of([*by_query]), ListedDocuments(lists, has_scores)
-    _refuse_unfit_documents(names, listed, kind)
+    refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
     entries = _entries(names, listed, numbers)
     if duplicates == "nonrelevant" and kind == "run":
@@ -227,7 +222,7 @@ def _plain_entries(mapping: Mapping[Any, Any], kind: str, judged: ListedDocument
     return _entries(names, listed, value)
 
 
-def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
+def refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
     """Refuse ids of documents that are missing, or may be others than they were."""
     if not may_be_missing(documents.types):
         return
@@ -238,32 +233,6 @@ def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kin
                 f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
             )
     refuse_rounded_ids(np.asarray(documents))
-
-
-def both_entries(
-    caller: str, judgments: Any, run: Any, duplicates: str, exclude: Excluded | None
-) -> tuple[Entries, Entries, tuple[int, int]]:
-    """Entries of judgments and of a run, and how many documents of the run and of the judgments were excluded."""
-    # Documents are listed by query on both sides, or on neither.
-    qrels, run = from_rows(judgments, "judgments", duplicates), from_rows(run, "run", duplicates)
-    for entries, kind in ((qrels, "judgments"), (run, "run")):
-        refuse_other_kind(caller, entries, kind)
-    if exclude is None and all(
-        isinstance(x, Entries) and not isinstance(x.doc_id, ListedDocuments) for x in (run, qrels)
-    ):
-        return qrels, run, (0, 0)
-    out = {} if exclude is None else _sets(exclude)
-    judged, n_judged = entries_of(qrels, "judgments", duplicates=duplicates, exclude=out)
-    of_run, n_run = entries_of(run, "run", duplicates=duplicates, exclude=out, judged=judged.doc_id)
-    if out and not (n_judged or n_run):
-        _refuse_idle(out, of_run, judged)
-    if n_judged and not (judged.value > 0).any():
-        raise ValueError(
-            "exclude removes every relevant document: pass only documents that were known before, such as training "
-            f"items. Got {n_judged} judged documents in it."
-        )
-    judged.doc_id.refuse_two_spellings(of_run.doc_id)
-    return _without_empty(judged, of_run), of_run, (n_run, n_judged)
 
 
 def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
@@ -280,7 +249,7 @@ def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grou
     else:
         matches = _match_long_lists(run, qrels)
     if not (matches >= 0).any():
-        _refuse_other_ids(run.doc_id, chain.from_iterable(qrels.doc_id.lists), "the run and in the judgments")
+        refuse_other_ids(run.doc_id, chain.from_iterable(qrels.doc_id.lists), "the run and in the judgments")
     return matches
 
 
@@ -292,7 +261,7 @@ def _match_long_lists(run: Entries, qrels: Entries) -> Index:
     return np.fromiter(chain.from_iterable(map(map, row_of, run.doc_id.lists, repeat(repeat(-1)))), np.int64, len(run))
 
 
-def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: str) -> None:
+def refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: str) -> None:
     """Refuse documents that the other side does not have if all ids are of other kinds, so that it cannot have them."""
     sides = [[*islice(one, 1000)] for one in (chain.from_iterable(documents.lists), others)]
     kinds = [{*map(_kind, side)} for side in sides]
@@ -322,7 +291,7 @@ def _kind_of_type(kind: type) -> str:
     return "number" if issubclass(kind, Real) else kind.__name__.removesuffix("_")
 
 
-def _without_empty(judged: Entries, run: Entries) -> Entries:
+def without_empty(judged: Entries, run: Entries) -> Entries:
     """Give a query without documents one that is neither relevant nor retrieved, so that it is counted."""
     lists: list[Collection[Any]] = judged.doc_id.lists
     if all(map(len, lists)):
@@ -342,99 +311,7 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
-def run_entries(run: Any, *, duplicates: str, exclude: Excluded | None) -> Entries:
-    """Entries of a run that is matched with no judgments."""
-    entries = from_rows(run, "run", duplicates)
-    if exclude is not None or not isinstance(entries, Entries):
-        out = {} if exclude is None else _sets(exclude)
-        entries, n_excluded = entries_of(entries, "run", duplicates=duplicates, exclude=out)
-        if out and not n_excluded:
-            _refuse_idle(out, entries, entries)
-    return entries if entries._again is None else without_rows(entries, entries._again)
-
-
-def judged_entries(judgments: Any) -> Entries:
-    """Entries of judgments that are matched with no run."""
-    entries = from_rows(judgments, "judgments", "raise")
-    if isinstance(entries, Entries):
-        return entries
-    return entries_of(judgments, "judgments", duplicates="raise", exclude={})[0]
-
-
-# --- what is left out ----------------------------------------------------------------------------------------
-
-
-def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
-    """Excluded documents of each query."""
-    names = None if isinstance(exclude, Mapping) else column_names(exclude)
-    if names is not None:
-        query, document, _ = roles_of(names, "judgments", column=partial(find_column, exclude), value_is_meant=True)
-        if query is None or document is None:
-            raise TypeError(
-                "exclude as a table needs a column of queries or users, such as 'user_id', and one of documents or "
-                f"items, such as 'item_id'. Got {echo_all(names)}."
-            )
-        entries = entries_in(exclude, None, query, document, "first")
-        exclude = {query: documents for query, (documents, _) in _documents_of_queries(entries)}
-    if not isinstance(exclude, Mapping):
-        raise TypeError(
-            f"exclude must be {{query: documents}}, or a table of both. Got {type(exclude).__name__} instead."
-        )
-    for query, out in exclude.items():
-        if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
-            raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
-    listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
-    _refuse_unfit_documents(ids_of([*listed]), ListedDocuments([*listed.values()]), "documents to exclude")
-    try:
-        return {query: frozenset(out) for query, out in listed.items()}
-    except TypeError as error:
-        raise TypeError(f"exclude must have ids of documents that can be hashed. Got {error}.") from None
-
-
-def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries) -> None:
-    """Refuse documents to exclude that cannot be in any query, by the ids of queries or of documents."""
-    if exclude.keys().isdisjoint([*run.qid.names.tolist(), *judged.qid.names.tolist()]):
-        raise ValueError(
-            "exclude must have a query of the run or of the judgments, and its id must be of the same type. "
-            f"Got {echo(next(iter(exclude)))}, where the judgments have {echo(judged.qid.names.tolist()[0])}."
-        )
-    _refuse_other_ids(run.doc_id, chain.from_iterable(exclude.values()), "the run and in exclude")
-    out, listed = ([*dict.fromkeys(chain.from_iterable(of))] for of in (exclude.values(), run.doc_id.lists))
-    refuse_two_spellings(out, listed)
-    alike = spelled_alike(out, listed)
-    # Ids of documents may differ by case alone.
-    if alike is not None and "casefold" not in alike[3]:
-        n, ours, theirs, call = alike
-        raise ValueError(
-            f"Ids of documents must be spelled alike in the run and in exclude. Got none in both, and {n} that would "
-            f"be equal by {call}: {echo(theirs)} and {echo(ours)}."
-        )
-
-
 # --- forms ---------------------------------------------------------------------------------------------------
-
-
-def has_documents(source: Any, kind: str) -> bool:
-    """Whether a source is a table with columns of queries and documents, or rows as ir_measures has them."""
-    if isinstance(source, Mapping):
-        return False
-    names = column_names(source)
-    if names is not None:
-        return all(candidates(names, kind)[:2])
-    return isinstance(source, (list, tuple)) and len(source) > 0 and hasattr(source[0], "query_id")
-
-
-def from_rows(source: Any, kind: str, duplicates: str) -> Any:
-    """Entries of a table, or of rows as ir_measures has them, with names for query and document; else as it is."""
-    if isinstance(source, (Mapping, Entries, str)):
-        return source
-    if column_names(source) is not None:
-        return entries_of_frame(source, kind, duplicates)
-    rows = [*source] if isinstance(source, Iterator) else source
-    if not has_documents(rows, kind):
-        return source
-    names = [name for name in ("query_id", "doc_id", "relevance", "score") if hasattr(rows[0], name)]
-    return entries_of_frame({name: [getattr(row, name) for row in rows] for name in names}, kind, duplicates)
 
 
 def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
@@ -487,7 +364,7 @@ def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
     return values
 
 
-def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
+def documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
     """Documents and values of each query; a document that is in it again has its best place first."""
     grouping = entries.qid._grouping
     rows, ends = grouping.input_rows(), grouping.indptr.tolist()
@@ -514,7 +391,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
             "A set has no order: pass the documents of a run as a list, best first, or as {document: score}. Only "
             f"judgments may be sets, and they come first. Got a set for query {echo(query)}."
         )
-    documents = _as_list(query, given, kind)
+    documents = as_list(query, given, kind)
     if kind == "run" and documents and is_hit(documents[0]):
         documents = read_hits(query, documents)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
@@ -524,7 +401,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     return _distinct(query, documents, scores, kind, duplicates)
 
 
-def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
+def as_list(query: Any, documents: Any, kind: str) -> list[Any]:
     """Documents as objects of Python."""
     # NumPy and pandas have tolist, polars has to_list.
     to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)

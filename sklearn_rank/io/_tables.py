@@ -42,7 +42,7 @@ from sklearn_rank.io._columns import (
     with_rows,
 )
 from sklearn_rank.io._entries import DUPLICATES, repeated_rows
-from sklearn_rank.io._join import RankingData
+from sklearn_rank.io._ranking_data import RankingData
 from sklearn_rank.io._source import open_to_read, read_bytes, source_name
 
 

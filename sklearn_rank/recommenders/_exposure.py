@@ -19,7 +19,8 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, DataFrame, RandomState
-from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index, judged_entries
+from sklearn_rank.io._forms import judged_entries
+from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index
 from sklearn_rank.recommenders._interactions import FittedInteractions, IdIndex, InteractionColumns, read_pairs
 from sklearn_rank.recommenders._top_items import TopItems, top_items
 

@@ -16,7 +16,8 @@ from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries
-from sklearn_rank.io._mappings import RunLike, run_entries
+from sklearn_rank.io._forms import run_entries
+from sklearn_rank.io._mappings import RunLike
 from sklearn_rank.recommenders._interactions import IdIndex, check_item_ids
 
 IN_A_LIST_AGAIN = one_of("raise", "first", doc="")

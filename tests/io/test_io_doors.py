@@ -155,7 +155,7 @@ def test_a_run_cut_short_is_noticed():
 
 def test_folders_and_other_arguments_that_are_not_files(reader, tmp_path):
     read, _ = reader
-    with pytest.raises(OSError, match="directory|denied"):
+    with pytest.raises(FileNotFoundError, match="must have a file"):
         read(tmp_path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none")
@@ -198,7 +198,7 @@ FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 
 @pytest.mark.parametrize(
     "given",
-    [[("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
+    [[("q1", "a", 1.0)], None, pd.Series([1.0])],
 )
 def test_join_takes_entries(given):
     for name, arguments in (("run", (read_qrels(FRAME), given)), ("qrels", (given, read_run(FRAME)))):

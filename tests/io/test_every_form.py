@@ -1,0 +1,99 @@
+"""Each form of judgments with each form of a run, in every function that takes both."""
+
+from collections import namedtuple
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank.io import join, read_qrels
+
+ranx = pytest.importorskip("ranx")
+
+JUDGED = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}, "q3": {"d": 1}}
+RUN = {"q1": {"b": 3.0, "a": 2.0}, "q2": {"x": 2.0, "y": 1.5, "c": 1.0}, "q3": {"d": 1.0}}
+MRR = (1 / 2 + 1 / 3 + 1) / 3
+ROWS = [(q, d, value) for q, values in RUN.items() for d, value in values.items()]
+JUDGED_ROWS = [(q, d, value) for q, values in JUDGED.items() for d, value in values.items()]
+Qrel = namedtuple("Qrel", "query_id doc_id relevance")
+ScoredDoc = namedtuple("ScoredDoc", "query_id doc_id score")
+
+
+def columns(rows, value):
+    return dict(zip(["qid", "docno", value], [[*column] for column in zip(*rows, strict=True)], strict=True))
+
+
+def written(path, rows, field):
+    path.write_text("".join(field.format(*row) for row in rows))
+    return path
+
+
+JUDGMENTS = {
+    "grades": lambda folder: JUDGED,
+    "sets": lambda folder: {q: {d for d, grade in of.items() if grade} for q, of in JUDGED.items()},
+    "pandas": lambda folder: pd.DataFrame(columns(JUDGED_ROWS, "label")),
+    "polars": lambda folder: pl.DataFrame(columns(JUDGED_ROWS, "label")),
+    "Arrow": lambda folder: pa.table(columns(JUDGED_ROWS, "label")),
+    "Series of lists": lambda folder: pd.Series({"q1": ["a"], "q2": ["c"], "q3": ["d"]}),
+    "ir_measures": lambda folder: [Qrel(*row) for row in JUDGED_ROWS],
+    "ranx": lambda folder: ranx.Qrels(JUDGED),
+    "reader": lambda folder: read_qrels(written(folder / "qrels", JUDGED_ROWS, "{} 0 {} {}\n")),
+    "path": lambda folder: str(written(folder / "qrels", JUDGED_ROWS, "{} 0 {} {}\n")),
+}  # fmt: skip
+RUNS = {
+    "scores": lambda folder: dict(RUN),
+    "lists": lambda folder: {q: [*of] for q, of in RUN.items()},
+    "pairs": lambda folder: {q: [*of.items()] for q, of in RUN.items()},
+    "hits": lambda folder: {q: [{"_id": d, "_score": s} for d, s in of.items()] for q, of in RUN.items()},
+    "pandas": lambda folder: pd.DataFrame(columns(ROWS, "score")),
+    "polars": lambda folder: pl.DataFrame(columns(ROWS, "score")),
+    "Series of lists": lambda folder: pd.Series({q: [*of] for q, of in RUN.items()}),
+    "ir_measures": lambda folder: [ScoredDoc(*row) for row in ROWS],
+    "ranx": lambda folder: ranx.Run(RUN),
+    "path": lambda folder: written(folder / "run", ROWS, "{0} Q0 {1} 1 {2} me\n"),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("judgments", JUDGMENTS)
+def test_each_form_of_judgments_with_each_form_of_a_run(judgments, run, tmp_path):
+    judged, ranked = JUDGMENTS[judgments](tmp_path), RUNS[run](tmp_path)
+    assert evaluate_run(judged, ranked, metrics="mrr").mean()["mrr"] == pytest.approx(MRR)
+    data = join(judged, ranked)
+    assert (data.y_true == 1).sum() == 3
+    systems = {"one": ranked, "both": [RUNS[run](tmp_path), RUNS["hits"](tmp_path)], "other": RUNS["scores"](tmp_path)}
+    for result in compare_systems(judged, systems, metrics="mrr").results.values():
+        assert result.mean()["mrr"] == pytest.approx(MRR)
+
+
+def test_texts_are_columns_or_files(tmp_path):
+    judged, run = JUDGMENTS["path"](tmp_path), str(RUNS["path"](tmp_path))
+    for judgments in (judged, JUDGED, JUDGMENTS["pandas"](tmp_path)):
+        found = compare_systems(judgments, {"a": run, "b": [run, str(tmp_path / "r*n")]}, metrics="mrr")
+        assert [result.mean()["mrr"] for result in found.results.values()] == pytest.approx([MRR, MRR])
+    # A column is read even if a file has its name.
+    table = pd.DataFrame({"qid": [1, 1], "label": [0, 1], run: [2.0, 1.0], "b": [1.0, 2.0]})
+    assert compare_systems(table, [run, "b"], metrics="mrr").results[run].mean() == {"mrr": 0.5}
+
+
+def test_files_of_a_list_a_folder_and_a_pattern(tmp_path):
+    folder = tmp_path / "days" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "_SUCCESS").write_text("")
+    judged = [written(tmp_path / "0.qrels", JUDGED_ROWS[::2], "{} 0 {} {}\n"), str(tmp_path / "1.qrels")]
+    written(tmp_path / "1.qrels", JUDGED_ROWS[1::2], "{} 0 {} {}\n")
+    for n in (2, 3):
+        written(folder / "0.run", ROWS[:n], "{0} Q0 {1} 1 {2} me\n")
+        written(folder / "1.run", ROWS[n:], "{0} Q0 {1} 1 {2} me\n")
+        for run in (tmp_path / "days", str(folder / "*.run"), [folder / "0.run", folder / "1.run"]):
+            if n == 2:
+                assert evaluate_run(judged, run).mean() == evaluate_run(JUDGED, RUN).mean()
+            else:
+                with pytest.raises(ValueError, match="Got query 'q2' in .*0.run and in .*1.run"):
+                    evaluate_run(judged, run)
+    with pytest.raises(ValueError, match="document 'a' of query q1 again in .*0.qrels"):
+        read_qrels([*judged, judged[0]])
+    with pytest.raises(FileNotFoundError, match=r"must have a file. Got none in .*\*\.txt"):
+        evaluate_run(judged, str(tmp_path / "*.txt"))
