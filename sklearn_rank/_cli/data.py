@@ -113,7 +113,7 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
                     documents=data.documents,
                 )  # fmt: skip
             seen[name] = [*told, *found]
-            if len(data.not_in_run) or len(data.not_in_qrels):
+            if len(data.not_in_run) or len(data.not_in_qrels) or data.n_blank:
                 tell(f"{name}: {data.counts()}")
     if not options.quiet:
         _tell_of_ties(of_runs, metrics)

@@ -25,6 +25,7 @@ from sklearn_rank.io._documents import DocumentOf
 from sklearn_rank.io._entries import Entries, QueryIds
 from sklearn_rank.io._join import join_for
 from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index
+from sklearn_rank.io._ranking_data import blank_in_words
 
 
 @named_arguments
@@ -145,7 +146,7 @@ def evaluate_run(
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
-        kinds=kinds, chance=chance, documents=data.documents,
+        kinds=kinds, chance=chance, documents=data.documents, notes=blank_in_words(data.n_blank),
     )  # fmt: skip
 
 

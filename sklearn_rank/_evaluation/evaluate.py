@@ -159,7 +159,7 @@ def evaluate_rows(
     sample_weight: ArrayLike | None = None, by: AttributesLike = None,
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
     exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
-    chance: bool = False, documents: DocumentsOfRows | None = None,
+    chance: bool = False, documents: DocumentsOfRows | None = None, notes: tuple[str, ...] = (),
 ) -> Evaluation:  # fmt: skip
     """Evaluate the rows of a door; `name` is the column of scores, `kinds` those of checks (None: all of the door)."""
     refuse_unread_tie_break(tie_break, specs)
@@ -186,7 +186,7 @@ def evaluate_rows(
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keep_float32=True, **data)
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
-    result = evaluate_queries(queries, specs, documents=documents)
+    result = evaluate_queries(queries, specs, documents=documents, notes=notes)
     look_at_rows(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     look(door, queries=(result,))
     return with_chance(result) if chance else result
@@ -226,6 +226,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], *,
     kept: LazyQueries | None = None, door: Door = EVALUATE, documents: DocumentsOfRows | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Evaluation:  # fmt: skip
     """Evaluate metrics on checked queries, or on queries that are built block by block."""
     # The result keeps the queries, or those in `kept` if they report their progress.
@@ -238,7 +239,9 @@ def evaluate_queries(
     metrics, settled = compute_with_settled(built, specs, added)
     found = look_at_parts(door, evidence, specs, kinds="labels")
     remarks = orders_in_words(found.full, found.longest, specs)
-    data = RankedData(kept or queries, fingerprints, documents, known_settled=settled, known_remarks=remarks)
+    data = RankedData(
+        kept or queries, fingerprints, documents, known_settled=settled, known_remarks=remarks, notes=notes
+    )
     return Evaluation(queries.grouping.ids, queries.weight, metrics, data, *queries.properties)
 
 

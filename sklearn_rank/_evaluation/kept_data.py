@@ -86,6 +86,8 @@ class RankedData(ReadOnlyArrays):
         Queries whose judgments alone fix the value of a metric, where they were computed with the metrics.
     known_remarks : tuple of str
         What queries showed while they were built.
+    notes : tuple of str
+        Remarks of the function that read the data.
     """
 
     queries: Queries | LazyQueries
@@ -95,6 +97,7 @@ class RankedData(ReadOnlyArrays):
     scores_checksum: int | None = None
     known_settled: Settled | None = None
     known_remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     run_means: ClassVar[RunMeans] = {}
     run_values: ClassVar[Mapping[str, Array]] = {}
 
@@ -138,7 +141,7 @@ class RankedData(ReadOnlyArrays):
 
     def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
         """What the data show that the values do not."""
-        return self.known_remarks or remarks_on(self.queries, specs)
+        return (*(self.known_remarks or remarks_on(self.queries, specs)), *self.notes)
 
     @cached_property
     def label_fingerprints(self) -> Fingerprints | None:

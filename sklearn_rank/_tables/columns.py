@@ -104,7 +104,7 @@ def metric_columns(table: Any, names: ColumnNames, asked: Iterable[str]) -> dict
 def exploded(columns: dict[Any, Any], of_documents: Iterable[Any]) -> dict[Any, Any]:
     """The columns, with an entry for each entry of their lists, if some have lists in their cells."""
     # Columns `of_documents` have lists all, or none of them; others may have one entry for a list.
-    nested = {name: _as_list(column) for name, column in columns.items() if has_lists(column)}
+    nested = {name: cells_of(column) for name, column in columns.items() if has_lists(column)}
     if not nested:
         return columns
     (first, lists), *others = nested.items()
@@ -146,7 +146,7 @@ def has_lists(column: Any) -> bool:
     return has_cells and kind == "object" and isinstance(next(iter(column), None), (list, np.ndarray))
 
 
-def _as_list(column: Any) -> list[Any]:
+def cells_of(column: Any) -> list[Any]:
     """The cells of a column; NumPy and pandas have tolist, polars has to_list, Arrow has to_pylist."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,13 +17,23 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of, is_missing
 from sklearn_rank._misuse.runs import contradicts
-from sklearn_rank._tables.columns import column_names, exploded, find_column, has_lists
-from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed, normalized_name, rank_beside, roles_of
+from sklearn_rank._tables.columns import cells_of, column_names, exploded, find_column, has_lists
+from sklearn_rank._tables.roles import (
+    USUAL,
+    Candidates,
+    Roles,
+    candidates,
+    needed,
+    normalized_name,
+    rank_beside,
+    roles_of,
+)
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lower_is_better import is_lower_column
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io._entries import Entries, QueryIds, checked
+from sklearn_rank.io._mappings import entries_of
 
 EXAMPLE = {"judgments": "relevance", "run": "score"}
 """A name of the column of values, for errors."""
@@ -39,6 +50,8 @@ def entries_of_frame(
     # are relevant documents. `with_scores` makes scores of what was read.
     names = column_names(frame) or [*frame]
     found = candidates(names, kind, given)
+    if (entries := _entries_of_lists(frame, names, kind, found, duplicates)) is not None:
+        return entries
     if not found.qid or not found.doc_id or (kind == "run" and not found.value):
         reader = "read_run" if kind == "run" else "read_qrels"
         by_query = isinstance(frame, Mapping) and {*map(type, frame.values())} <= {dict, set}
@@ -61,6 +74,25 @@ def entries_of_frame(
         report(READ_RUN, seen)
         entries = replace(entries, _told=bool(seen))
     return replace(entries, columns=roles._asdict())
+
+
+def _entries_of_lists(table: Any, names: list[Any], kind: str, found: Candidates, duplicates: str) -> Entries | None:
+    """Entries of a table with a list of documents, best first, for each query; None for any other table."""
+    nested = [name for name in names if names.count(name) == 1 and has_lists(find_column(table, name))]
+    if len(nested) != 1 or len(found.qid) != 1 or nested == found.qid or found.doc_id not in ([], nested):
+        return None
+    # Lists of documents whose name says so, and values beside them, are rows.
+    if found.value not in ([], nested) or (kind == "judgments" and found.doc_id):
+        return None
+    queries, lists = ids_in(table, found.qid[0]).tolist(), cells_of(find_column(table, nested[0]))
+    if isinstance(queries[0], Mapping):
+        return None
+    if len({*queries}) < len(queries):
+        (again, _), *_ = Counter(queries).most_common(1)
+        raise ValueError(f"A query must have one list of documents. Got several for {echo(again)}.")
+    by_query = {query: [] if cells is None else [*cells] for query, cells in zip(queries, lists, strict=True)}
+    entries, _ = entries_of(by_query, kind, duplicates=duplicates, exclude={})
+    return replace(entries, columns=Roles(found.qid[0], nested[0])._asdict())
 
 
 def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
@@ -99,10 +131,14 @@ def entries_in(
     check_names(table, value, qid, doc_id)
     queries, documents = ids_in(table, qid), ids_in(table, doc_id)
     numbers = np.ones(len(queries)) if value is None else numbers_in(table, value)
+    n_blank = 0
+    if kind == "judgments" and (blank := np.isnan(numbers)).any() and not blank.all():
+        n_blank, rows = int(blank.sum()), np.flatnonzero(~blank)
+        numbers, queries, documents = numbers[rows], queries[rows], documents[rows]
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(f"Column {echo(value)} must hold finite numbers. Got {numbers[row]} in row {row}.")
-    entries = replace(column_entries(numbers, queries, documents), _kind=kind)
+    entries = replace(column_entries(numbers, queries, documents), _kind=kind, n_blank=n_blank)
     return checked(entries if with_scores is None else with_scores(entries), in_row, duplicates)
 
 

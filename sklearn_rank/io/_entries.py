@@ -148,6 +148,8 @@ class Entries:
     columns : dict or None
         Names of the columns of a table that were read as "qid", "doc_id" and "value"; a value of None: each row is a
         relevant document. None: it was no table.
+    n_blank : int
+        Rows of judgments whose grade is blank: they are not judged, and left out.
     """
 
     qid: QueryIds
@@ -158,6 +160,7 @@ class Entries:
     # Rows whose document has a better place in its query, with duplicates="nonrelevant".
     _again: NDArray[np.bool_] | None = None
     columns: dict[str, Any] | None = None
+    n_blank: int = 0
     # Whether it was told that ranks contradict the scores.
     _told: bool = False
 
@@ -167,7 +170,8 @@ class Entries:
 
     def __repr__(self) -> str:
         """Number of rows and queries."""
-        return f"Entries of {len(self)} rows and {len(self.qid.names)} queries"
+        blank = f"; {self.n_blank} more without a grade are not judged" * bool(self.n_blank)
+        return f"Entries of {len(self)} rows and {len(self.qid.names)} queries{blank}"
 
 
 def checked(entries: Entries, where: Callable[[int], str], duplicates: str = "raise") -> Entries:

@@ -460,7 +460,8 @@ def _columns_of_rows(rows: list[Any], name: str, kind: str, given: Roles) -> dic
             f"Each JSON row must be an object with keys such as qid, doc_id and score. Got {got} in {name}."
         )
     keys = dict.fromkeys(chain.from_iterable(rows))
-    known = [key for key in needed(keys, kind, given) if key in keys]
+    listed = [*candidates(keys, kind, given).qid, *(key for key in keys if isinstance(rows[0].get(key), list))]
+    known = [key for key in needed(keys, kind, given) or listed if key in keys]
     values = candidates(keys, kind, given).value
     # Other columns are named in errors only: a column of each key of each row may be far larger than the rows.
     columns: dict[str, Any] = dict.fromkeys(keys, ())

@@ -1,7 +1,7 @@
 """Hits as search libraries return them: an id and a score are read from each, and no library is imported.
 
 Results of `semantic_search` of sentence-transformers and of Elasticsearch are dictionaries. Documents of Haystack and
-LangChain, nodes of LlamaIndex and points of Qdrant are objects.
+LangChain, nodes of LlamaIndex, hits of pyserini and points of Qdrant are objects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IDS = (
 )  # fmt: skip
 SCORES = ("score", "_score", "similarity")
 """Keys: a hit has one of them, or several with one value; PyTerrier's "docid" beside "docno" is a number of its own."""
-ATTRIBUTES = ("id", "node_id", "id_")
+ATTRIBUTES = ("id", "node_id", "id_", "docid", "doc_id", "docno")
 """Attributes; those that stand first win."""
 NAMED_SCORE = re.compile(
     r"(?:(?:(?:re)?rank(?:er|ed|ing)?|relevance|relevancy|search|semantic|vector|dense|sparse|hybrid|fusion|fused|rrf|bm|"
@@ -28,6 +28,27 @@ NAMED_SCORE = re.compile(
     r"(?:scores?|similarity|sim|prob|probability|logits?)"
 )
 """Names of scores; a score of a review or of popularity is none of them."""
+
+
+def hits_of_answers(by_query: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Hits by query, if each query has an answer of Elasticsearch or OpenSearch; else the mapping unchanged."""
+    if not by_query or _hits_of(next(iter(by_query.values()))) is None:
+        if _hits_of(by_query) is not None:
+            raise TypeError("An answer of a search engine belongs to a query: pass {query: answer}. Got an answer.")
+        return by_query
+    hits = {query: _hits_of(answer) for query, answer in by_query.items()}
+    if failed := [query for query, of_query in hits.items() if of_query is None]:
+        got = f"Got {echo(by_query[failed[0]])} for query {echo(failed[0])}."
+        raise TypeError(f"Each query of the run needs an answer with hits.hits. {got}")
+    return hits
+
+
+def _hits_of(answer: Any) -> list[Any] | None:
+    """The list in hits.hits of an answer, a dictionary or the object of Elasticsearch's client; None for others."""
+    answer = getattr(answer, "body", answer)
+    hits = answer.get("hits") if isinstance(answer, Mapping) else None
+    hits = hits.get("hits") if isinstance(hits, Mapping) else None
+    return hits if isinstance(hits, list) else None
 
 
 def is_hit(entry: Any) -> bool:
@@ -61,7 +82,10 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
         )
     if without:
         _refuse_other_order(query, hits)
-    return without or pairs
+    scores = [score for _, score in pairs]
+    # Searches return distances beside objects, nearest first: the order is the ranking.
+    is_distance = isinstance(hits[0], (tuple, list)) and scores[0] < scores[-1] and scores == sorted(scores)
+    return without or ([one for one, _ in pairs] if is_distance else pairs)
 
 
 def _refuse_other_order(query: Any, hits: list[Any]) -> None:

@@ -222,7 +222,7 @@ def join_for(
         _put_in_trec_order(code, run.doc_id, [y_score, y_true, source])
     return RankingData(
         y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
-        (run.doc_id, qrels.doc_id), source, n_excluded,
+        (run.doc_id, qrels.doc_id), source, n_excluded, qrels.n_blank,
     )  # fmt: skip
 
 

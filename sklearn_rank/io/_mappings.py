@@ -30,7 +30,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, match, repeated_keys, taken
-from sklearn_rank.io._hits import is_hit, read_hits
+from sklearn_rank.io._hits import hits_of_answers, is_hit, read_hits
 
 TAKEN = {
     "judgments": "{query: {document: grade}}, {query: relevant documents}, a path, Qrels of ranx, a table",
@@ -186,8 +186,8 @@ def entries_of(
     entries = _entries(names, listed, numbers)
     if duplicates == "nonrelevant" and kind == "run":
         entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
-    if isinstance(source, Entries) and source._told:
-        entries = replace(entries, _told=True)
+    if isinstance(source, Entries):
+        entries = replace(entries, _told=source._told, n_blank=source.n_blank)
     return entries, n_excluded
 
 
@@ -301,7 +301,7 @@ def without_empty(judged: Entries, run: Entries) -> Entries:
     filled = [listed if len(listed) or q in retrieved else [None] for q, listed in zip(names, lists, strict=True)]
     added = np.array([len(new) - len(old) for new, old in zip(filled, lists, strict=True)])
     value = np.insert(judged.value, judged.doc_id.ends[:-1][added > 0], 0.0)
-    return _entries(judged.qid.names, ListedDocuments(filled), value)
+    return replace(_entries(judged.qid.names, ListedDocuments(filled), value), n_blank=judged.n_blank)
 
 
 def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> Entries:
@@ -326,7 +326,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     """A run or judgments as a mapping by query."""
     if isinstance(source, Mapping):
         _refuse_columns(source, kind)
-        return source
+        return hits_of_answers(source) if kind == "run" else source
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
@@ -442,10 +442,9 @@ def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; turn hits into a dictionary, such as {hit['key']: hit['score'] for hit in hits}"
         raise TypeError(
-            f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
-            f"{hint * isinstance(wrong, Mapping)}."
+            f"Each hit needs an id, and ids of documents must be hashable: pass {{query: [ids, best first]}}, which "
+            f"docs/rag/files.md#your-json makes of any JSON. Got {echo(wrong)} for query {echo(query)} of the {kind}."
         ) from None
     if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
         raise TypeError(

@@ -37,6 +37,8 @@ class RankingData:
         Treatment of these queries.
     n_excluded : tuple of int
         Number of documents of the run, and of the judgments, that ``exclude=`` removed.
+    n_blank : int
+        Number of rows of the judgments without a grade, which are not judged.
     """
 
     y_true: Array
@@ -49,6 +51,7 @@ class RankingData:
     _documents: tuple[Any, ...]
     _source: Index | None = None
     n_excluded: tuple[int, int] = (0, 0)
+    n_blank: int = 0
 
     @cached_property
     def doc_id(self) -> Any:
@@ -75,7 +78,7 @@ class RankingData:
             return text
         if any(self.n_excluded):
             text += f"; excluded: {self.n_excluded[0]} documents of the run, {self.n_excluded[1]} of the judgments"
-        return f"{text}; {self.missing_queries()}"
+        return "; ".join([text, *blank_in_words(self.n_blank), self.missing_queries()])
 
     def missing_queries(self) -> str:
         """Return a line with the queries that one side lacks, and their treatment."""
@@ -87,6 +90,11 @@ class RankingData:
     def __repr__(self) -> str:
         """The same."""
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
+
+
+def blank_in_words(n: int) -> tuple[str, ...]:
+    """A remark on judgments without a grade; empty if there is none."""
+    return (f"{n} judgment{'s' * (n > 1)} without a grade: not judged",) * bool(n)
 
 
 def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:

@@ -1,15 +1,18 @@
 """Forms that other libraries give runs and judgments: tables, rows, hits."""
 
+import json
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank.io import join, read_qrels
+from sklearn_rank.__main__ import main
+from sklearn_rank.io import join, read_qrels, read_run
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -106,6 +109,7 @@ MAKERS = {
     "LangChain": lambda d, s: (Document(d), s),
     "LlamaIndex": node,
     "Qdrant": Point,
+    "pyserini": lambda d, s: SimpleNamespace(docid=d, score=s),
     "NumPy": lambda d, s: {"corpus_id": d, "score": np.float32(s)},
 }
 
@@ -139,6 +143,65 @@ def test_hits_without_scores_are_sorted_best_first():
         mean(JUDGED, run, document_of=str.lower, aggregate="sum")
 
 
+def test_answers_of_search_engines(tmp_path):
+    """Whole answers by query: hits.hits in their order, also where the engine sorted and has no scores."""
+
+    def answer(hits):
+        return {"took": 3, "hits": {"total": {"value": len(hits)}, "hits": hits}}
+
+    run = {q: answer([{"_id": d, "_score": s} for d, s in of.items()]) for q, of in RUN.items()}
+    assert mean(JUDGED, run) == EXPECTED
+    assert mean(JUDGED, {q: SimpleNamespace(body=one) for q, one in run.items()}) == EXPECTED
+    sorted_by_date = {q: answer([{"_id": d, "_score": None, "sort": [7]} for d in of]) for q, of in RUN.items()}
+    (tmp_path / "answers.json").write_text(json.dumps(sorted_by_date))
+    assert mean(JUDGED, tmp_path / "answers.json") == EXPECTED
+    assert evaluate_run(JUDGED, run | {"2": answer([])}, metrics="mrr").per_query["mrr"].tolist() == [0.5, 0]
+    with pytest.raises(TypeError, match=r"needs an answer with hits.hits. Got \{'error': 'timeout'\} for query '2'"):
+        mean(JUDGED, run | {"2": {"error": "timeout"}})
+    with pytest.raises(TypeError, match="belongs to a query"):
+        mean(JUDGED, run["1"])
+
+
+def test_distances_beside_documents_keep_the_order_of_the_list():
+    run = {q: [(Document(d), place) for place, d in enumerate(of)] for q, of in RUN.items()}
+    assert mean(JUDGED, run) == EXPECTED
+    with pytest.raises(ValueError, match="descending score"):
+        mean(JUDGED, {"1": [(Document("a"), 0.1), (Document("b"), 0.3), (Document("c"), 0.2)]})
+
+
+def test_lists_in_a_column_or_in_json_lines(tmp_path):
+    """A list of documents for each query, best first, also of hits; the name of the column does not matter."""
+    lists = {"question_id": [*RUN], "retrieved": [[*of] for of in RUN.values()]}
+    hits = lists | {"retrieved": [[{"id": d, "score": s} for d, s in of.items()] for of in RUN.values()]}
+    judged = pd.DataFrame({"question_id": ["1", "2"], "relevant": [["a"], ["c"]]})
+    for table in (lists, hits):
+        path = tmp_path / "run.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in pd.DataFrame(table).to_dict("records")))
+        for run in (pd.DataFrame(table), pl.DataFrame(table), path, read_run(path)):
+            assert evaluate_run(judged, run, metrics="mrr").per_query["mrr"].tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match="one list of documents. Got several for '1'"):
+        evaluate_run(judged, pd.DataFrame(lists | {"question_id": ["1", "1"]}))
+
+
+def test_blank_grades_are_not_judged(tmp_path, capsys):
+    """Quepid leaves rows blank that nobody rated."""
+    path, run = tmp_path / "ratings.csv", {"tea": ["2", "1"], "cup": ["9"]}
+    path.write_text("query,docid,rating\ntea,1,2\ntea,2,\ncup,9,1\n")
+    assert "2 queries; 1 more without a grade" in repr(read_qrels(path))
+    for judgments in (path, pd.read_csv(path, dtype={"docid": str}), pl.read_csv(path).cast({"docid": pl.String})):
+        result = evaluate_run(judgments, run, metrics=["mrr", "judged@2"])
+        assert result.mean() == {"mrr": 0.75, "judged@2": 0.75}
+        assert "1 judgment without a grade: not judged" in " ".join(repr(result).split())
+        assert "1 judgment without a grade" in repr(join(judgments, run, exclude={"tea": ["7"], "cup": ["2"]}))
+    written = tmp_path / "run.json"
+    written.write_text(json.dumps(run))
+    main(["evaluate", str(path), str(written), "-m", "mrr"])
+    assert "1 judgment without a grade: not judged" in capsys.readouterr().err
+    path.write_text("query,docid,rating\ntea,1,\ntea,2,\n")
+    with pytest.raises(ValueError, match="must hold finite numbers"):
+        read_qrels(path)
+
+
 def test_ids_that_look_like_hits():
     """Hashable hits without a score are ids."""
 
@@ -160,7 +223,7 @@ def test_ids_that_look_like_hits():
         ),
         ([Document("a", 0.5), Document("b", 0.9)], ValueError, "descending score"),
         ([Document("a", 0.5), Document("a", 0.4)], ValueError, "Got document 'a' 2 times for query '1'"),
-        ([{"key": "a", "score": 0.5}], TypeError, "must be hashable.*turn hits into a dictionary"),
+        ([{"key": "a", "score": 0.5}], TypeError, "needs an id.*files.md#your-json"),
         ([Document(None, 0.5)], TypeError, "must be hashable"),
     ],
 )

@@ -321,7 +321,7 @@ INPUTS = {
     ),
     "LightGCN": (lambda: qrels_of("0 1 2 3 4 5\n1 3 4\n"), "lines of three: query document relevance"),
     "RankLLM": (lambda: run_of('[{"query": {"qid": 1}, "candidates": []}]'), "Make three columns, qid, doc_id"),
-    "DPR": (lambda: run_of('[{"question": "x", "ctxs": [{"id": "a"}]}]'), "Make three columns"),
+    "DPR": (lambda: run_of('[{"question": "x", "ctxs": [{"id": "a"}]}]'), "a query in common"),
     "Tevatron": (lambda: qrels_of('{"query_id": "1", "positive_passages": []}'), "Make three columns"),
     "Elasticsearch": (lambda: run_of('{"took": 5, "hits": {"hits": []}}'), "Make three columns"),
     "Quepid": (lambda: qrels_of("Case Name,Query Text,Doc ID,Doc Position,Rating\nB,x,a,1,3\n"), "lines of three"),
