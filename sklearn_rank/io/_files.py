@@ -34,6 +34,10 @@ FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
     "run": {3: ("query", "document", "score"), 6: RUN_FIELDS},
 }
 """Fields of lines without a header, by their number."""
+WITHOUT_TAG = RUN_FIELDS[:-1]
+RANKED = ("query", "document", "rank", "score")
+"""Fields of ColBERT's rankings."""
+OF_SMART = ("query", "document", "zero", "another zero")
 TREC = {"judgments": QRELS_FIELDS, "run": RUN_FIELDS}
 WHAT = {RUN_FIELDS: "A run of TREC", QRELS_FIELDS: "A file of TREC's judgments"}
 FORMS = (
@@ -231,8 +235,8 @@ def _read(
         fields, has_header = _fields(line, kind, separator, given)
         _refuse_ranks(fields, format, name)
         if fields is not None and not (has_header and value_is_meant):
-            if fields is QRELS_FIELDS and not has_header:
-                _refuse_ratings(start, None, name)
+            if not has_header:
+                fields = _fields_by_content(start, kind, fields, name, value_is_meant)
             words = line.split() if has_header else None
             return _of_lines(complete_lines(file), name, kind, fields, words, duplicates, n_jobs, format)
         words, named = line.split(), [column for column in given if column is not None]
@@ -242,7 +246,7 @@ def _read(
         header = None if given != USUAL or _is_header(columns, kind) else _header(columns, kind, name)
         _refuse_ranks(header, format, name)
         if header == QRELS_FIELDS:
-            _refuse_ratings(start, mark, name)
+            _refuse_ratings(_sampled(start, mark, 4), mark, name)
         with_scores = partial(_ranked, format=format, name=name) if header == FIELDS_OF["run"][3] else None
         found = candidates(header or columns, kind, given)
         table = table_in(file, source, columns_of, [*found.qid, *found.doc_id], mark, header)
@@ -285,7 +289,8 @@ def _fields(line: str, kind: str, separator: str | None, given: Roles) -> tuple[
     """Fields of lines between blanks, and whether the first line has their names; None for a table."""
     words = line.split()
     fields = FIELDS_OF[kind].get(len(words))
-    if separator is not None:
+    # An index without a name leaves the first field of the header empty.
+    if separator is not None or line[:1] in [*SEPARATORS]:
         return None, False
     if _is_header(words, kind, given):
         found = candidates(words, kind, given)
@@ -325,12 +330,71 @@ def _header(columns: Sequence[str], kind: str, name: str) -> tuple[str, ...]:
     return fields
 
 
-def _refuse_ratings(start: bytes, mark: str | None, name: str) -> None:
-    """Refuse four fields without a header that are user, item, rating and time, by the first lines of the file."""
+def _sampled(start: bytes, mark: str | None, n: int) -> list[list[str]]:
+    """Fields of those of the first lines of a file that have `n`."""
     lines = start[:SAMPLED_BYTES].decode("utf-8", "replace").splitlines()
-    rows = [
-        fields for line in lines[: len(lines) - (len(start) > SAMPLED_BYTES)] if len(fields := line.split(mark)) == 4
-    ]
+    fields = (line.split(mark) for line in lines[: len(lines) - (len(start) > SAMPLED_BYTES)])
+    return [words for words in fields if len(words) == n]
+
+
+def _fields_by_content(
+    start: bytes, kind: str, fields: tuple[str, ...], name: str, value_is_meant: bool
+) -> tuple[str, ...]:
+    """Fields of lines without a header, where the first lines show others than their number."""
+    n = len(start.split(b"\n", 1)[0].split())
+    rows = _sampled(start, None, n)
+    if kind == "run" and n == len(WITHOUT_TAG) and all(is_trec(row) for row in rows):
+        return WITHOUT_TAG
+    columns = [*zip(*rows, strict=True)]
+    if n == 2 and kind != "run" and len(rows) > 2:
+        are_numbers = [[*map(is_number, column)] for column in columns]
+        if any(not first and all(others) for first, *others in are_numbers) and not any(x[0] for x in are_numbers):
+            raise ValueError(
+                f"The first line of {name} has words, and numbers follow: if it names the columns, pass "
+                f"qid={echo(columns[0][0])}, doc_id={echo(columns[1][0])} and value=False, or separator=' ' if it does "
+                f"not. Got {' '.join(rows[0])}."
+            )
+    if n != 4 or not rows:
+        return fields
+    documents: dict[str, list[str]] = {}
+    for query, document, *_ in rows:
+        documents.setdefault(query, []).append(document)
+    several = any(len(of) > 1 for of in documents.values())
+    are_documents = several and all(len({*of}) == len(of) for of in documents.values())
+    if are_documents and [rank for _, _, rank, _ in rows] == _ranks([query for query, *_ in rows]):
+        if kind == "run":
+            return RANKED
+        raise ValueError(f"{WHAT[QRELS_FIELDS]} has documents as third field. Got ranks in {name}: use read_run.")
+    if kind == "run":
+        return fields
+    if are_documents and len({*columns[2]}) == len({*columns[3]}) == 1:
+        if value_is_meant:
+            return OF_SMART
+        raise ValueError(
+            f"The third and the fourth field of {name} are the same in all lines, as in SMART's judgments, whose "
+            "first two are query and document: value=False reads them, on the command line --value false."
+        )
+    _refuse_ratings(rows, None, name)
+    return fields
+
+
+def is_trec(row: list[str]) -> bool:
+    """Whether fields may begin a line of a run of TREC."""
+    return row[1] in ("Q0", "q0", "0") and row[3].isdecimal() and is_number(row[4])
+
+
+def _ranks(queries: list[str]) -> list[str]:
+    """Ranks from 1 of rows of queries."""
+    n: Counter[str] = Counter()
+    ranks = []
+    for query in queries:
+        n[query] += 1
+        ranks.append(str(n[query]))
+    return ranks
+
+
+def _refuse_ratings(rows: list[list[str]], mark: str | None, name: str) -> None:
+    """Refuse four fields without a header that are user, item, rating and time, by the first lines of the file."""
     if not rows:
         return
     users, items, ratings, times = zip(*rows, strict=True)
@@ -343,7 +407,7 @@ def _refuse_ratings(start: bytes, mark: str | None, name: str) -> None:
     are_few = n_ratings <= MOST_RATINGS and len(rows) >= LEAST_RATINGS
     repeat = 2 * sum(distinct[user] < n for user, n in size.items()) > len(size)
     count = [*users] == [str(i) for i in range(len(rows))] and len(rows) > 2 and len({*items}) > 1
-    if count:
+    if count and not are_times:
         raise ValueError(
             f"The first of four fields in {name} counts the lines, like the index that to_csv() writes: write the file "
             "with index=False and a header."

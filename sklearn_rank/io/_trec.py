@@ -97,7 +97,7 @@ def read_lines(
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
     )
-    kind = "judgments" if fields[-1] in ("document", "relevance") else "run"
+    kind = "run" if "score" in fields else "judgments"
     code = np.repeat(number.astype(np.uint32), lengths)
     entries = Entries(QueryIds(code, names), documents, value, kind)
     ranks = [part.rank for part in parts if part.rank is not None]
@@ -161,7 +161,9 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
     if len(parts) != len(fields):
         hint = "Ids have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
         n_fields = f"more than {MOST_FIELDS}" if len(parts) > MOST_FIELDS else len(parts)
-        hint = "There are no comments." if line.startswith(b"#") else LOOKS_LIKE.get(len(parts), hint)
+        if len(parts) == len(RUN_FIELDS) or parts[1:2] in ([b"0"], [b"Q0"]):
+            hint = LOOKS_LIKE.get(len(parts), hint)
+        hint = "There are no comments." if line.startswith(b"#") else hint
         if len(parts) > len(fields) == len(line.split(b"\t")):
             hint = r"If ids contain blanks and tabs are between the fields, pass separator='\t'."
         others = f" Of another layout make lines of three: query document {fields[value_field(fields)]}."

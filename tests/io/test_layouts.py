@@ -412,3 +412,66 @@ def test_errors_about_a_table_speak_of_the_table():
     many = pd.DataFrame({"qid": np.repeat(np.arange(20), 3), "grade": 3, "bm25": 1.0})
     with pytest.warns(RankingWarning, match="every label is 3"):
         evaluate_table(many, y_true="grade", y_score="bm25", metrics="map")
+
+
+# --- cures ---------------------------------------------------------------------------------------------------
+
+SMART = "01 1410  0 0\n01 1572  0 0\n02 2434  0 0\n"
+COLBERT = "".join(f"{q}\t{10 * q + p}\t{p}\t{20 - p}.5\n" for q in (1, 2) for p in (1, 2, 3))
+RATED = "".join(f"{u}\t{25 + u}\t5\t97882{4351 + u}\n" for u in range(30))
+INDEXED = pd.DataFrame({"qid": ["q1", "q1", "q2"], "docid": [*"abc"], "score": [2, 1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "expected"),
+    [
+        (read_run, INDEXED.to_csv(sep="\t"), [2, 1, 1]),
+        (read_qrels, INDEXED.rename(columns={"score": "label"}).to_csv(sep="\t"), [2, 1, 1]),
+        (read_run, COLBERT, [19.5, 18.5, 17.5] * 2),
+        (read_run, "q1 Q0 d1 1 2.0\nq1 Q0 d2 2 1.0\n", [2, 1]),
+    ],
+)
+def test_files_whose_structure_is_certain(read, text, expected):
+    assert read(io.BytesIO(text.encode())).value.tolist() == expected
+
+
+CURED = {
+    "SMART's judgments": (read_qrels, SMART, "value=False reads them", [1, 1, 1]),
+    "unknown header": (read_qrels, "customer\tsku\n1\t6\n2\t7\n3\t8\n", "if it names the columns, pass", [1, 1, 1]),
+    "a word as id": (read_qrels, "first one\n1 6\n2 7\n", "separator=' ' if it does not", [1, 1, 1]),
+    "ratings": (read_qrels, RATED, "user, item, rating and time", [5] * 30),
+    "implicit ratings": (read_qrels, RATED.replace("\t5\t", "\t1\t"), "the fourth field is a time", [1] * 30),
+    "a ranking as judgments": (read_qrels, COLBERT, "use read_run", [19.5, 18.5, 17.5] * 2),
+    "judgments as a run": (read_run, "q1 0 d1 2\nq1 0 d2 0\n", "use read_qrels", [2, 0]),
+    "a run as judgments": (read_qrels, "q1 Q0 d1 1 2.5 me\nq1 Q0 d2 2 1.5 me\n", "use read_run", [2.5, 1.5]),
+    "an index": (read_qrels, INDEXED.to_csv(sep=" ", header=False), "index=False and a header", [2, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", CURED)
+def test_the_cure_that_an_error_prints(name, tmp_path):
+    """The cure is followed as it is printed, and gives the right values."""
+    read, text, message, expected = CURED[name]
+    path = tmp_path / "file.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(message)) as raised:
+        read(path)
+    told = str(raised.value)
+    if "pandas.read_csv" in told:
+        call = re.search(r"io\.(read_qrels\(pandas\.read_csv\(.*\)\)) reads", told)[1]
+        entries = eval(call, {"read_qrels": read_qrels, "pandas": pd, "path": path})
+    elif "index=False" in told:
+        INDEXED.rename(columns={"score": "label"}).to_csv(path, index=False)
+        entries = read(path)
+    elif "separator=' '" in told and "a word" in name:
+        entries = read(path, separator=" ")
+    elif "pass qid=" in told:
+        given = dict(re.findall(r"(qid|doc_id)='(\w+)'", told))
+        entries = read(path, **given, value=False)
+    elif "value=False" in told:
+        entries = read(path, value=False)
+    else:
+        entries = {"read_run": read_run, "read_qrels": read_qrels}[re.search(r"use (\w+)", told)[1]](path)
+    assert entries.value.tolist() == expected
+    # No file was read as queries of its header, or as documents of its grades.
+    assert not {"customer", "0"} & {*np.asarray(entries.qid).tolist(), *np.asarray(entries.doc_id).tolist()}
