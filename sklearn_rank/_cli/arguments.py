@@ -258,7 +258,8 @@ def _add_data(
     group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
     group.add_argument("--y-true", metavar="COLUMN", help="relevance (default: label)")
     group.add_argument("--y-score", action="append", metavar="COLUMN", help="score; may be repeated (default: score)")
-    group.add_argument("--qid", metavar="COLUMN", help="query, also of QRELS and RUN (default: qid)")
+    group.add_argument("--qid", metavar="COLUMN", type=lambda text: text.split(",") if "," in text else text,
+                       help="query, also of QRELS and RUN; A,B: two columns that name it (default: qid)")  # fmt: skip
     group.add_argument("--doc-id", metavar="COLUMN",
                        help="document, also of QRELS and RUN; orders ties of a table in trec_eval")  # fmt: skip
     sub.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all")

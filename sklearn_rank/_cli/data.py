@@ -19,16 +19,18 @@ from sklearn_rank._data.look import Finding, collected_findings, findings_of_sys
 from sklearn_rank._entry_points.runs import AS_TREC_EVAL, reading_of, refuse_lost_places
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.conventions import ID_ORDER
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._tables.columns import read_column
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in
+from sklearn_rank._tables.roles import Roles
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
-from sklearn_rank.io._columns import WrongColumn
+from sklearn_rank.io._columns import WrongColumn, ids_in
 from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._source import open_to_read
 from sklearn_rank.io._tables import opened
@@ -111,6 +113,7 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
                     kinds=COMMAND.hands if options.table else kinds_left(told, is_told) or RUN.hands,
                     documents=data.documents,
+                    notes=(ID_ORDER,) * (in_trec_order or not options.table and reading_of(metrics) == AS_TREC_EVAL),
                 )  # fmt: skip
             seen[name] = [*told, *found]
             if len(data.not_in_run) or len(data.not_in_qrels) or data.n_blank:
@@ -302,7 +305,11 @@ def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Columns of --qid and --doc-id for each file that has them; a TREC run has no column names."""
     asked = {role: name for role in ("qid", "doc_id") if (name := getattr(options, role)) is not None}
     given = {
-        file: {role: name for role, name in asked.items() if _has_column(file, name, options.separator)}
+        file: {
+            role: name
+            for role, name in asked.items()
+            if all(_has_column(file, one, options.separator) for one in ([name] if isinstance(name, str) else name))
+        }
         for file in options.files
     }
     for role, name in asked.items():
@@ -343,8 +350,8 @@ def attribute_of(options: argparse.Namespace) -> dict[str, Any]:
     """Segments of queries by the name of the attribute, from a file of queries and segments, or from a column."""
     if options.table is not None:
         qid = "qid" if options.qid is None else options.qid
-        table = opened(_source(options.table), [qid], [options.by], options.separator)
-        queries, values = (read_column(table, name).tolist() for name in (qid, options.by))
+        table = opened(_source(options.table), Roles(qid).flat()[:-2], [options.by], options.separator)
+        queries, values = ids_in(table, qid).tolist(), read_column(table, options.by).tolist()
         name = options.by
     else:
         of_file = not os.path.exists(options.by) and _has_column(options.files[0], options.by, options.separator)
@@ -395,8 +402,8 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
             "--y-score must name another column than --y-true; copy the column to rank by the labels. "
             f"Got {echo(y_true)} as both."
         )
-    ids = [qid] if options.doc_id is None else [qid, options.doc_id]
-    role = {y_true: "--y-true", qid: "--qid", options.doc_id: "--doc-id"}
+    ids = [name for name in Roles(qid, options.doc_id).flat() if name is not None]
+    role = dict.fromkeys(ids, "--qid") | {options.doc_id: "--doc-id", y_true: "--y-true"}
     try:
         table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
     except WrongColumn as error:

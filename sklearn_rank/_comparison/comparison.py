@@ -32,7 +32,7 @@ from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._evaluation.several_runs import note_on_runs
-from sklearn_rank._metric.choices import choices_in_words
+from sklearn_rank._metric.choices import closing_line
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
@@ -693,8 +693,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in of_all]
         frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
         depths = depths_in_words({name: result._cut_at for name, result in self.results.items()}, first.meaning)
-        choices = choices_in_words(first.meaning, first.counts)
-        return "; ".join(filter(None, [choices, *of_all, *of_one, depths, *frozen]))
+        return closing_line(first.meaning, first.counts, filter(None, [*of_all, *of_one, depths, *frozen]))
 
     def _notes(self) -> list[str]:
         n_folds, notes = len(self.n_queries), []

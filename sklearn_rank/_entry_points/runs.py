@@ -11,7 +11,7 @@ from sklearn_rank._data.doors import RUN
 from sklearn_rank._data.look import collected_findings, kinds_left, report
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
+from sklearn_rank._metric.conventions import BY_DOCUMENT_ID, ID_ORDER
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._tables.column_arguments import column_arguments
@@ -143,10 +143,11 @@ def evaluate_run(
     report(RUN, seen)
     kinds = kinds_left(seen, isinstance(run, Entries) and run._told)
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
+    notes = (*blank_in_words(data.n_blank), *(ID_ORDER,) * (reading is AS_TREC_EVAL))
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
-        kinds=kinds, chance=chance, documents=data.documents, notes=blank_in_words(data.n_blank),
+        kinds=kinds, chance=chance, documents=data.documents, notes=notes,
     )  # fmt: skip
 
 

@@ -25,7 +25,16 @@ from sklearn_rank._evaluation.several_runs import one_by_system
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_metrics, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
-from sklearn_rank._tables.columns import column_names, exploded, metric_columns, read_column, table_columns, table_with
+from sklearn_rank._tables.columns import (
+    column_names,
+    documents_for_ties,
+    exploded,
+    metric_columns,
+    ranks_of,
+    read_column,
+    table_columns,
+    table_with,
+)
 from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.containers import is_sparse
@@ -376,21 +385,22 @@ def _of_columns(
     _refuse_twice([*y_score.values()])
     _refuse_larger(data, y_score)
     named = {"y_true": "label" if y_true is None else y_true, "qid": "qid" if qid is None else qid, **columns}
-    names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "by"))
+    names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "qid", "by"))
     check_n_jobs(n_jobs)
-    read = columns_of(parse_metrics(metrics, **keywords))
+    specs = parse_metrics(metrics, **keywords)
     table = table_with(data, names)
-    keywords = {**keywords, **metric_columns(table, names, read)}
+    keywords = {**keywords, **metric_columns(table, names, columns_of(specs))}
     table = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
     about_rows = table_columns(table, names)._asdict() | {"n_jobs": n_jobs}
     del about_rows["y_score"]
+    about_rows |= documents_for_ties(data, names, None, specs.values())
     scores = {name: read_column(table, column) for name, column in y_score.items()}
     try:
         found = _of_arrays(about_rows.pop("y_true"), scores, metrics, keywords, names=y_score, **about_rows)
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error
     if (rank := rank_beside(column_names(data), names.flat())) is not None:
-        ranks = exploded({name: read_column(data, name) for name in (names.qid, rank)}, [])[rank]
+        ranks = ranks_of(data, names, rank)
         with findings_of_systems(SYSTEMS) as seen:
             seen |= {name: [*findings_in(ranks=(ranks, x, about_rows["qid"]))] for name, x in scores.items()}
     return found

@@ -28,6 +28,7 @@ from sklearn_rank._engine.read import as_mask, read, refuse_column_of_matrix, wi
 from sklearn_rank._evaluation.kept_data import DocumentsOfRows, RankedData, compute_with_settled
 from sklearn_rank._evaluation.remarks import orders_in_words
 from sklearn_rank._evaluation.result import Evaluation, with_chance
+from sklearn_rank._metric.choices import orders_of_ties
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -40,6 +41,10 @@ from sklearn_rank._utils.typing import MatrixLike
 
 NO_NAMES: dict[str, str] = {}
 """Names of columns where there are none."""
+
+
+BY_TIE_BREAK = "ties by tie_break, highest first"
+"""Remark on the order of documents of equal score."""
 
 
 @named_arguments
@@ -163,6 +168,7 @@ def evaluate_rows(
 ) -> Evaluation:  # fmt: skip
     """Evaluate the rows of a door; `name` is the column of scores, `kinds` those of checks (None: all of the door)."""
     refuse_unread_tie_break(tie_break, specs)
+    notes = notes if tie_break is None or orders_of_ties(notes) else (*notes, BY_TIE_BREAK)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if is_sparse(y_true) or is_sparse(y_score):
         for column, values in (columns or {}).items():
@@ -265,9 +271,11 @@ def evaluate_systems(
     sample_weight: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, exclude: MatrixLike | None = None,
     n_jobs: int | None = None, names: Mapping[str, str] = NO_NAMES, columns: Mapping[str, ArrayLike] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> dict[str, Evaluation]:  # fmt: skip
     """Evaluate several systems on the same rows, which are checked and grouped once, before a metric is computed."""
     refuse_unread_tie_break(tie_break, specs)
+    notes = notes if tie_break is None or orders_of_ties(notes) else (*notes, BY_TIE_BREAK)
     results = dict[str, Evaluation]()
     data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if exclude is not None or any(map(is_sparse, (y_true, *y_score.values()))):
@@ -293,7 +301,7 @@ def evaluate_systems(
     with findings_of_systems(SYSTEMS) as seen:
         for name, queries in checked.items():
             queries.properties = properties
-            results[name] = evaluate_queries(queries, specs)
+            results[name] = evaluate_queries(queries, specs, notes=notes)
             with collected_findings() as seen[name]:
                 look_at_rows(SYSTEMS, queries, specs, y_true=y_true, y_score=y_score[name], name=names.get(name))
                 look(SYSTEMS, queries=(results[name],))

@@ -26,6 +26,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
+from sklearn_rank._metric.choices import orders_of_ties
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import columns_of, parse_metric
 from sklearn_rank._metric.plain import PlainMetric
@@ -141,7 +142,9 @@ class RankedData(ReadOnlyArrays):
 
     def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
         """What the data show that the values do not."""
-        return (*(self.known_remarks or remarks_on(self.queries, specs)), *self.notes)
+        found = self.known_remarks or remarks_on(self.queries, specs)
+        unread = orders_of_ties(found) if orders_of_ties(self.notes) else []
+        return (*(remark for remark in found if remark not in unread), *self.notes)
 
     @cached_property
     def label_fingerprints(self) -> Fingerprints | None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from sklearn_rank._data.look import full_lists, reads_scale
 from sklearn_rank._engine.queries import LazyQueries, Queries
-from sklearn_rank._engine.ranking import Labels
+from sklearn_rank._engine.ranking import Labels, tied_across
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, Index
@@ -24,8 +25,16 @@ def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) 
     """Remarks on the data of one result; empty for queries that are built when they are needed."""
     if isinstance(queries, LazyQueries) or queries.has_subtopics:
         return ()
-    of_metrics = *_on_full_recall(queries, specs), *_on_scale(queries, specs)
+    of_metrics = *_on_full_recall(queries, specs), *_on_scale(queries, specs), _on_ties(queries, specs)
     return tuple(filter(None, (_on_scores(queries), *_on_orders(queries, specs), *of_metrics)))
+
+
+def _on_ties(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
+    """That tied rows keep their order, where a convention has an order of documents, whose ids are not known."""
+    by_id = [spec for spec in specs.values() if spec["convention"] in BY_DOCUMENT_ID and spec["ties"] == "stable"]
+    if not by_id or not tied_across(queries, replace(by_id[0], k=None)).any():
+        return ""
+    return "ties in the order of rows (trec_eval orders them by document id: tie_break=)"
 
 
 def _on_scores(queries: Queries) -> str:

@@ -47,7 +47,7 @@ from sklearn_rank._evaluation.segments import (
 )  # fmt: skip
 from sklearn_rank._evaluation.several_runs import OfRuns, note_on_runs
 from sklearn_rank._metric.adjustment import adjusted_mean
-from sklearn_rank._metric.choices import choices_in_words
+from sklearn_rank._metric.choices import choices_in_words, closing_line
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import display_name, labeled
@@ -853,7 +853,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         return [*notes_of_adjusted(self.meaning), *note_on_runs({"": self}), *self._more_notes]
 
     def _footer(self) -> str:
-        return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self._remarks]))
+        return closing_line(self.meaning, self.counts, self._remarks)
 
     @cached_property
     def _remarks(self) -> tuple[str, ...]:

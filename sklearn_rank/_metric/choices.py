@@ -82,6 +82,20 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
     return "; ".join(clauses)
 
 
+def closing_line(meanings: Mapping[str, str], counts: Mapping[str, QueryCounts], remarks: Iterable[str]) -> str:
+    """Choices and remarks; a remark on the order of ties stands for the given order."""
+    choices, others = choices_in_words(meanings, counts), [*remarks]
+    if orders := orders_of_ties(others):
+        others = [remark for remark in others if remark not in orders]
+        choices = choices.replace(TIE_WORDS["stable"], orders[0].removeprefix("ties "))
+    return "; ".join(filter(None, [choices, *others]))
+
+
+def orders_of_ties(remarks: Iterable[str]) -> list[str]:
+    """Remarks that say in which order documents of equal score were read."""
+    return [remark for remark in remarks if remark.startswith("ties ")]
+
+
 def parsed_meaning(meaning: str) -> tuple[str, dict[str, str]]:
     """Name of the function and keywords in a text of `MetricSpec.meaning`; no keywords for other texts."""
     head, opened, rest = meaning.rpartition("(k=")

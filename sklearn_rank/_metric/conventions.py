@@ -113,6 +113,8 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
+ID_ORDER = "ties by document id, highest first"
+"""Remark on the order of documents of equal score."""
 BY_DOCUMENT_ID = frozenset({"trec_eval", "ir_measures"})
 """Conventions that order equal scores by descending document id."""
 

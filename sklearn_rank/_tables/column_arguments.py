@@ -23,7 +23,7 @@ CALLED = {
 }
 """What columns are often called, for hints."""
 BY_QUERY_HINT = "Values by query become a column: data['qid'].map(values)."
-HINTS = {"y_score": COLUMNS_HINT, "qid": "Several columns that name a query together go into one, joined as text."}
+HINTS = {"y_score": COLUMNS_HINT}
 """What an error says where several columns are given for one."""
 SIMILARITY = 0.82
 """A name of at least this similarity is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
@@ -32,11 +32,14 @@ MOST_LISTED = 20
 
 
 class ColumnNames(NamedTuple):
-    """Names of the columns of a ranking; `y_true` may have several, one a subtopic, `y_score` of systems, and `by`."""
+    """Names of the columns of a ranking; `y_true` may have several, one a subtopic, `y_score` of systems, and `by`.
+
+    Several of `qid` name a query together.
+    """
 
     y_true: str | Sequence[str]
     y_score: str | Sequence[str]
-    qid: str
+    qid: str | Sequence[str]
     sample_weight: str | None = None
     by: str | Sequence[str] | None = None
     clusters: str | None = None
@@ -59,6 +62,10 @@ class ColumnNames(NamedTuple):
         """Names of the columns that may differ within a query."""
         return [name for role, name in self.by_role() if role in ("y_true", "y_score", "tie_break")]
 
+    def of_queries(self) -> list[str]:
+        """Names of the columns of queries."""
+        return [name for role, name in self.by_role() if role == "qid"]
+
     def standard(self) -> ColumnNames:
         """Names of the same columns in a table of their own: distinct, even if one column has two roles here."""
         y_true = "label" if isinstance(self.y_true, str) else [f"label{i}" for i in range(len(self.y_true))]
@@ -78,7 +85,7 @@ class ColumnRequest(NamedTuple):
 
 def column_arguments(
     data: Any, *, metrics: MetricsLike = DEFAULT_METRICS, y_true: str | Sequence[str] = "label", y_score: str = "score",
-    qid: str = "qid", sample_weight: str | None = None, **keywords: Any,
+    qid: str | Sequence[str] = "qid", sample_weight: str | None = None, **keywords: Any,
 ) -> ColumnRequest:  # fmt: skip
     """Check the arguments that name columns and metrics; whoever reads `data` checks it.
 
@@ -91,8 +98,9 @@ def column_arguments(
         document without a judgment, which `unjudged` says how to read.
     y_score : str, default="score"
         Column of the output of the model. ``-inf``: judged but not retrieved.
-    qid : str, default="qid"
-        Column of the query of each row; for pandas also a level of the index. Ids are of one type everywhere.
+    qid : str or list of str, default="qid"
+        Column of the query of each row; for pandas also a level of the index. Ids are of one type everywhere. Of
+        several columns, such as ``["tenant", "query_id"]``, the query is the tuple of their values.
     sample_weight : str or None, default=None
         Column of the weight of each row's query in the mean; constant within a query.
     chance : bool, default=False
@@ -134,7 +142,7 @@ def about_columns(error: Exception, names: ColumnNames) -> TypeError | ValueErro
 # --- checks of the names -------------------------------------------------------------------------------------
 
 
-def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "by")) -> ColumnNames:
+def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "qid", "by")) -> ColumnNames:
     """Return the names; the arguments `several` may have lists of them."""
     for role, given in names._asdict().items():
         is_list = role in several and isinstance(given, Iterable) and not isinstance(given, str | Mapping)
@@ -147,8 +155,8 @@ def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "by"))
             if role in ("sample_weight", "by", "clusters") and isinstance(given, Mapping):
                 hint = BY_QUERY_HINT
             raise TypeError(
-                "A column is named by a str; y_true by a list of them for subtopics, by for several attributes, each "
-                f"once. Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"
+                "A column is named by a str; y_true by a list of them for subtopics, qid for columns that name a query "
+                f"together, by for several attributes, each once. Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"
             )
     role_of: dict[str, str] = {}
     for role, name in ColumnNames(*names[:3]).by_role():

@@ -8,7 +8,7 @@ Arrow's PyCapsule interface by way of pyarrow; of a plan or a stream only the na
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._metric.conventions import BY_DOCUMENT_ID, ID_ORDER
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_missing_columns
+from sklearn_rank._tables.roles import candidates
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional
@@ -88,17 +92,39 @@ def table_columns(table: Any, names: ColumnNames) -> Columns:
     by_role: dict[str, Any] = {role: columns[name] for role, name in names.by_role()}
     if not isinstance(names.y_true, str):
         by_role["y_true"] = np.column_stack([columns[name] for name in names.y_true])
+    by_role["qid"] = query_of(columns, names.qid)
     if names.by is not None:
-        by_role["by"] = {name: columns[name] for name in ([names.by] if isinstance(names.by, str) else names.by)}
+        by_role["by"] = {name: columns[name] for role, name in names.by_role() if role == "by"}
     return Columns(**by_role)
+
+
+def query_of(columns: Mapping[Any, Any], qid: str | Sequence[str]) -> Any:
+    """Column of queries; tuples of the values of several columns."""
+    if isinstance(qid, str):
+        return columns[qid]
+    ids = np.empty(n_rows_of(columns[qid[0]], "qid"), object)
+    ids[:] = [*zip(*(cells_of(columns[name]) for name in qid), strict=True)]
+    return ids
 
 
 def metric_columns(table: Any, names: ColumnNames, asked: Iterable[str]) -> dict[str, Any]:
     """Columns that metrics read, of those that are asked for and that a table in memory has."""
     if not (found := [name for name in asked if name in (column_names(table) or ())]):
         return {}
-    columns = exploded({name: read_column(table, name) for name in (names.qid, *found)}, [])
+    columns = exploded({name: read_column(table, name) for name in (*names.of_queries(), *found)}, [])
     return {name: columns[name] for name in found}
+
+
+def documents_for_ties(
+    table: Any, names: ColumnNames, doc_id: str | None, specs: Iterable[MetricSpec]
+) -> dict[str, Any]:
+    """The document of each row as text, as `tie_break`, and a note, if a convention orders tied rows by documents."""
+    found = candidates(column_names(table) or (), "judgments").doc_id if doc_id is None else [doc_id]
+    by_id = all(spec["convention"] in BY_DOCUMENT_ID for spec in specs)
+    if not by_id or len(found) != 1 or names.tie_break is not None:
+        return {}
+    columns = exploded({name: read_column(table, name) for name in (*names.of_queries(), *found)}, found)
+    return {"tie_break": np.array([*map(str, cells_of(columns[found[0]]))]), "notes": (ID_ORDER,)}
 
 
 def exploded(columns: dict[Any, Any], of_documents: Iterable[Any]) -> dict[Any, Any]:
@@ -160,6 +186,11 @@ def find_column(table: Any, name: str) -> Any:
     if has(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
         return table.index.get_level_values(name)
     return table[name]
+
+
+def ranks_of(table: Any, names: ColumnNames, rank: str) -> Any:
+    """Column of ranks, which lists have as the queries have."""
+    return exploded({name: read_column(table, name) for name in (*names.of_queries(), rank)}, [])[rank]
 
 
 def read_column(table: Any, name: str) -> Any:

@@ -130,11 +130,11 @@ def _with_numbers(batch: Any, names: ColumnNames) -> Any:
         column = batch.column(i)
         if column.type != string():
             continue
-        nulls = [""] if name == names.qid else NULLS
-        trimmed = column if name == names.qid else compute.utf8_trim_whitespace(column)
+        nulls = [""] if name in names.of_queries() else NULLS
+        trimmed = column if name in names.of_queries() else compute.utf8_trim_whitespace(column)
         missing = compute.is_in(trimmed, import_arrow().array(nulls))
         column = compute.if_else(missing, scalar(None, string()), trimmed)
-        batch = batch.set_column(i, name, column if name == names.qid else _as_numbers(column))
+        batch = batch.set_column(i, name, column if name in names.of_queries() else _as_numbers(column))
     return batch
 
 
@@ -197,7 +197,8 @@ class DataSetBatches:
             keys = _import_data_sets().get_partition_keys(fragment.partition_expression)
             # Arrow would read missing values of a column that a file lacks.
             refuse_missing_columns(names, [*present, *keys], file)
-            _refuse_merged(folders, file, keys, names.qid)
+            for name in names.of_queries():
+                _refuse_merged(folders, file, keys, name)
             if cast is None:
                 cast = {n for n in names.flat() if n not in keys and schema.field(n).type != own.field(n).type}
         return cast or set()
@@ -228,7 +229,7 @@ def _refuse_merged(folders: dict[Any, str], file: str, keys: Mapping[str, Any], 
     if qid not in keys or isinstance(keys[qid], str):
         return
     folder = next((part for part in file.split("/") if part.startswith(f"{qid}=")), "")
-    before = folders.setdefault(keys[qid], folder)
+    before = folders.setdefault((qid, keys[qid]), folder)
     if before != folder:
         raise ValueError(
             "Folders of one query must be named alike; if they are of two, read their names as text: "

@@ -20,11 +20,11 @@ from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, ch
 from sklearn_rank._tables.columns import (
     DATA_KINDS,
     column_names,
-    exploded,
+    documents_for_ties,
     is_in_pieces,
     is_stream,
     metric_columns,
-    read_column,
+    ranks_of,
     table_columns,
     table_with,
 )
@@ -50,6 +50,7 @@ def evaluate_table(
     by: str | Sequence[str] | None = None,
     clusters: str | None = None,
     tie_break: str | None = None,
+    doc_id: str | None = None,
     assume_grouped: bool = False,
     memory_limit: int | None = None,
     folder: Any = None,
@@ -83,6 +84,9 @@ def evaluate_table(
         cluster are not independent: intervals and tests of the result allow for that.
     tie_break : str or None, default=None
         Column for metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    doc_id : str or None, default=None
+        Column of documents, which ``convention="trec_eval"`` orders equal scores by. None: found by its name, as in
+        `sklearn_rank.io.read_run`, if the table has one.
     assume_grouped : bool, default=False
         Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and no file is
         written; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
@@ -157,12 +161,12 @@ def evaluate_table(
                 f"The 'memory_limit' parameter must be a number of bytes, an int >= 1, or None. Got {echo(limit)}."
             )
         return _evaluate_pieces(data, specs, names, assume_grouped, int(limit), folder, chance, n_jobs)
-    return _of_memory(data, specs, names, of_pieces, chance, n_jobs)
+    return _of_memory(data, specs, names, of_pieces, chance, n_jobs, doc_id)
 
 
 def _of_memory(
     data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames, of_pieces: Mapping[str, Any], chance: bool,
-    n_jobs: int | None,
+    n_jobs: int | None, doc_id: str | None,
 ) -> Evaluation:  # fmt: skip
     """Result of a table in memory, which keeps its columns."""
     table = table_with(data, names, kinds=DATA_KINDS)
@@ -172,6 +176,7 @@ def _of_memory(
     )  # fmt: skip
     arrays, rank = table_columns(table, names)._asdict(), rank_beside(column_names(table), names.flat())
     y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
+    arrays |= documents_for_ties(table, names, doc_id, specs.values())
     try:
         with collected_findings() as seen:
             result = evaluate_rows(
@@ -180,8 +185,7 @@ def _of_memory(
                 **arrays,
             )  # fmt: skip
         if rank is not None:
-            ranks = exploded({name: read_column(table, name) for name in (names.qid, rank)}, [])[rank]
-            seen += findings_in(ranks=(ranks, y_score, arrays["qid"]))
+            seen += findings_in(ranks=(ranks_of(table, names, rank), y_score, arrays["qid"]))
         report(TABLE, seen)
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error

@@ -58,9 +58,14 @@ WORDS_OF_ROLES = {"qid": "name the query", "doc_id": "name the document", "value
 class Roles(NamedTuple):
     """Names of the columns of queries, documents and values; None: unknown, or documents that are all relevant."""
 
+    # A name, or a list of names of columns that name a query together.
     qid: Any = None
     doc_id: Any = None
     value: Any = None
+
+    def flat(self) -> list[Any]:
+        """Names one by one."""
+        return [*(self.qid if isinstance(self.qid, (list, tuple)) else [self.qid]), self.doc_id, self.value]
 
 
 class Candidates(NamedTuple):
@@ -98,7 +103,8 @@ def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candida
         values = [name for name, word in known if word in NAMES_OF_GRADES]
         values = values or [name for name, word in known if word == "score"]
     found = Candidates(of_lists, documents, values)
-    return Candidates(*(of if own is None else [own] for own, of in zip(given, found, strict=True)))
+    found = Candidates(*(of if own is None else [own] for own, of in zip(given, found, strict=True)))
+    return found._replace(qid=given.flat()[:-2]) if given.qid is not None else found
 
 
 def name_documents(names: Iterable[Any]) -> bool:
@@ -133,7 +139,7 @@ def roles_of(
     # `value_is_meant`: the caller said that each row is relevant, or it does not matter.
     names = [*names]
     found = candidates(names, kind, given)
-    query = _query_of(found.qid, kind, column)
+    query = _query_of(found.qid, kind, column) if given.qid is None else given.qid
     documents, values = found.doc_id, found.value
     if value_is_meant:
         values = [] if given.value is None else [given.value]

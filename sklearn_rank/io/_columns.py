@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of, is_missing
 from sklearn_rank._misuse.runs import contradicts
-from sklearn_rank._tables.columns import cells_of, column_names, exploded, find_column, has_lists
+from sklearn_rank._tables.columns import cells_of, column_names, exploded, find_column, has_lists, query_of
 from sklearn_rank._tables.roles import (
     USUAL,
     Candidates,
@@ -128,7 +128,7 @@ def entries_in(
     with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
     """Entries of three columns of a table."""
-    check_names(table, value, qid, doc_id)
+    check_names(table, *Roles(qid, doc_id, value).flat())
     queries, documents = ids_in(table, qid), ids_in(table, doc_id)
     numbers = np.ones(len(queries)) if value is None else numbers_in(table, value)
     n_blank = 0
@@ -210,8 +210,11 @@ def numbers_in(table: Any, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def ids_in(table: Any, name: str) -> NDArray[Any]:
-    """Column of ids; each row must have one."""
+def ids_in(table: Any, name: str | Sequence[str]) -> NDArray[Any]:
+    """Column of ids, or tuples of the ids of several columns; each row must have one."""
+    if not isinstance(name, str) and isinstance(name, (list, tuple)):
+        ids: NDArray[Any] = query_of({one: ids_in(table, one) for one in name}, name)
+        return ids
     column = column_of(table, name)
     array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
     if array.dtype.kind in "fcmM":

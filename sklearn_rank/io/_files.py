@@ -59,7 +59,7 @@ LEAST_RATINGS = 20
 
 @named_arguments
 def read_run(
-    source: Any, *, value: str | None = None, qid: str | None = None, doc_id: str | None = None,
+    source: Any, *, value: str | None = None, qid: str | Sequence[str] | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
     r"""Read a run from a file, whose format is recognized by its first line, or from a table in memory.
@@ -83,8 +83,9 @@ def read_run(
     value : str, default=None
         Column of the numbers. None: a column with a known name. A column "rank" has ranks, any other column has scores.
         If the name suggests that lower is better, such as "distance", pass `format`.
-    qid : str, default=None
-        Column, or level of the index, of queries. None: a column with a known name.
+    qid : str or list of str, default=None
+        Column, or level of the index, of queries. Of several columns, such as ``["tenant", "query_id"]``, the query is
+        the tuple of their values. None: a column with a known name.
     doc_id : str, default=None
         Column of documents. None: a column with a known name.
     format : {"trec", "scores", "ranks"}, default=None
@@ -142,7 +143,7 @@ def read_run(
 @named_arguments
 @described_as(read_run)
 def read_qrels(
-    source: Any, *, value: str | bool | None = None, qid: str | None = None, doc_id: str | None = None,
+    source: Any, *, value: str | bool | None = None, qid: str | Sequence[str] | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
     r"""Read judgments (qrels) from a file, whose format is recognized by its first line, or from a table in memory.
@@ -205,7 +206,7 @@ def _read(
     if value_is_meant and kind == "run":
         raise TypeError("value=False is only for read_qrels, where it makes each row relevant. Got it in read_run.")
     given = given._replace(value=None) if value_is_meant else given
-    check_names(None, *given)
+    check_names(None, *given.flat())
     if files := files_of(source):
         reading = {"format": format, "duplicates": duplicates, "separator": separator, "n_jobs": n_jobs}
         parts = [_read(caller, kind, file, given, value_is_meant=value_is_meant, **reading) for file in files]
@@ -239,7 +240,7 @@ def _read(
                 fields = _fields_by_content(start, kind, fields, name, value_is_meant)
             words = line.split() if has_header else None
             return _of_lines(complete_lines(file), name, kind, fields, words, duplicates, n_jobs, format)
-        words, named = line.split(), [column for column in given if column is not None]
+        words, named = line.split(), [column for column in given.flat() if column is not None]
         of_blanks = len(words) > 1 and _is_header(words, kind, given) and not any(mark in line for mark in SEPARATORS)
         mark = separator or (" " if of_blanks else separator_in(line, named))
         columns = fields_of(line, mark)
@@ -309,7 +310,7 @@ def _fields(line: str, kind: str, separator: str | None, given: Roles) -> tuple[
 
 
 def _is_header(names: Sequence[str], kind: str, given: Roles = USUAL) -> bool:
-    has_given = all(name is None or name in names for name in given)
+    has_given = all(name is None or name in names for name in given.flat())
     return has_given and all(candidates(names, kind, given)[:2])
 
 

@@ -25,7 +25,7 @@ from sklearn_rank._tables.formats import (
     separator_in,
     without_blanks,
 )
-from sklearn_rank._tables.roles import rank_beside
+from sklearn_rank._tables.roles import Roles, rank_beside
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
@@ -48,8 +48,8 @@ from sklearn_rank.io._source import open_to_read, read_bytes, source_name
 
 @named_arguments
 def read_table(
-    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
-    duplicates: str = "raise", separator: str | None = None,
+    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str | Sequence[str] = "qid",
+    doc_id: str | None = None, duplicates: str = "raise", separator: str | None = None,
 ) -> RankingData:  # fmt: skip
     """Read labels, scores and queries from the columns of a table.
 
@@ -62,8 +62,8 @@ def read_table(
         Column of relevance; a missing value means that the document was not judged.
     y_score : str, default="score"
         Column of scores; -inf means that the document was not retrieved.
-    qid : str, default="qid"
-        Column, or level of the index, of queries.
+    qid : str or list of str, default="qid"
+        Column, or level of the index, of queries; several columns name a query together.
     doc_id : str, default=None
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
@@ -99,10 +99,11 @@ def read_table(
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
     DUPLICATES.check("duplicates", duplicates, "read_table")
-    table = opened(table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator)
-    check_names(table, y_true, y_score, qid, doc_id)
-    rank = rank_beside(column_names(table) or [], [y_true, y_score, qid, doc_id])
-    named = [name for name in (y_true, y_score, qid, doc_id, rank) if name is not None]
+    ids = [name for name in Roles(qid, doc_id).flat() if name is not None]
+    table = opened(table, ids, [y_true, y_score], separator)
+    check_names(table, y_true, y_score, *ids)
+    rank = rank_beside(column_names(table) or [], [y_true, y_score, *ids])
+    named = [name for name in (y_true, y_score, *ids, rank) if name is not None]
     table = with_rows(table, named, [y_true, y_score, doc_id])
     columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
     try:

@@ -1,5 +1,6 @@
 """Each form of judgments with each form of a run, in every function that takes both."""
 
+import shutil
 from collections import namedtuple
 
 import pandas as pd
@@ -7,8 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank.io import join, read_qrels
+from sklearn_rank import compare_systems, evaluate, evaluate_run, evaluate_table
+from sklearn_rank.__main__ import main
+from sklearn_rank.io import join, read_qrels, read_run, read_table
 
 ranx = pytest.importorskip("ranx")
 
@@ -97,3 +99,62 @@ def test_files_of_a_list_a_folder_and_a_pattern(tmp_path):
         read_qrels([*judged, judged[0]])
     with pytest.raises(FileNotFoundError, match=r"must have a file. Got none in .*\*\.txt"):
         evaluate_run(judged, str(tmp_path / "*.txt"))
+
+
+TENANTS = pd.DataFrame({
+    "tenant": [*"aaaabbbb"], "query_id": [*"11221122"], "doc_id": [*"xyxyxyxy"], "label": [0, 1] * 4,
+    "score": [2, 1, 2, 1, 1, 2, 1, 2],
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "csv", "parquet"])
+def test_columns_that_name_a_query_together(form, tmp_path, capsys):
+    """The document of tenant a is second, that of b first."""
+    path, both = tmp_path / f"rows.{form}", ["tenant", "query_id"]
+    table = {"pandas": TENANTS, "polars": pl.DataFrame(TENANTS)}.get(form, path)
+    if table is path:
+        (TENANTS.to_csv if form == "csv" else TENANTS.to_parquet)(path, index=False)
+        main(["evaluate", "--table", str(path), "--qid", "tenant,query_id", "-m", "mrr"])
+        main(
+            [
+                "evaluate",
+                str(path),
+                str(shutil.copy(path, tmp_path / f"run.{form}")),
+                "--qid",
+                "tenant,query_id",
+                "-m",
+                "mrr",
+                "--quiet",
+            ]
+        )
+        assert capsys.readouterr().out.count("0.7500") == 2
+    expected = {("a", "1"): 0.5, ("a", "2"): 0.5, ("b", "1"): 1, ("b", "2"): 1}
+    of_rows = read_table(table, qid=both, doc_id="doc_id")
+    for result in (
+        evaluate_table(table, qid=both, metrics="mrr"),
+        evaluate_run(read_qrels(table, qid=both), read_run(table, qid=both), metrics="mrr"),
+        evaluate(of_rows.y_true, of_rows.y_score, qid=of_rows.qid, metrics="mrr"),
+    ):
+        assert dict(zip(result.qid.tolist(), result.per_query["mrr"], strict=True)) == expected
+
+
+def test_trec_evals_order_of_ties_in_tables():
+    """nDCG@1 of two equal scores: trec_eval ranks document "b" before "a"."""
+    table = pd.DataFrame({"qid": [1, 1], "docno": ["a", "b"], "label": [1, 0], "score": [0.5, 0.5], "other": [1, 0]})
+    named = table.rename(columns={"docno": "text"})
+    options = {"metrics": "ndcg@1", "convention": "trec_eval"}
+    run = {1: {"a": 0.5, "b": 0.5}}
+    for result in (
+        evaluate_table(table, **options),
+        evaluate_table(pl.DataFrame(table), **options),
+        evaluate_table(named, doc_id="text", **options),
+        compare_systems(table, ["score", "other"], **options).results["score"],
+        evaluate_run({1: {"a": 1}}, run, **options),
+    ):
+        assert result.mean() == {"ndcg@1": 0}
+        assert "ties by document id, highest first" in " ".join(repr(result).split())
+    result = evaluate_table(named, **options)
+    assert result.mean() == {"ndcg@1": 1}
+    assert "ties in the order of rows (trec_eval orders" in " ".join(repr(result).split())
+    assert "order of rows" not in repr(evaluate_table(named, y_score="other", **options))
+    assert "ties by tie_break, highest first" in repr(evaluate([1, 0], [1, 1], qid=[1, 1], tie_break=[0, 1], **options))

@@ -320,7 +320,6 @@ def test_scores_and_ids_are_never_null(name):
         ({"qid": "label"}, ValueError, r"must be different columns.*Got 'label' as y_true and as qid\."),
         ({"y_score": ["score", "other"]}, TypeError, r"named by a str.*compare_systems\(data, \["),
         ({"y_score": SCORE}, TypeError, r"named by a str.*Arrays go to evaluate\(y_true, y_score, qid=qid\)"),
-        ({"qid": ["qid", "other"]}, TypeError, "go into one, joined as text"),
         ({"y_true": []}, TypeError, r"Got \[\] for y_true"),
         ({"by": pd.Series(["de", "fr", "de"])}, TypeError, r"each once.*for by\. Arrays go to evaluate"),
         ({"y_score": None}, TypeError, "Got None for y_score"),
