@@ -19,16 +19,36 @@
   const sentence = parts => parts.map(([kind, text]) =>
     kind === "name" ? named(text) : make("span", {class: {"+": "better", "-": "worse"}[kind]}, text));
 
-  // Values are whole millionths; four decimals are shown.
+  // The text of a number as Python prints it; Python rounds halves to even, and only x = odd / 32 has four and a half.
+  const scientific = (size, digits) => {
+    let text = size.toExponential(digits);
+    const unit = 10 ** (Number(text.split("e")[1]) - digits);
+    if (unit >= 1 && size % (2 * unit) === unit / 2) text = (size - unit / 2).toExponential(digits);
+    const [front, exponent] = text.split("e");
+    return `${front}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+  };
   const shown = (x, signed) => {
     if (x === null) return "";
-    const size = (Math.floor((Math.abs(x) + 50) / 100) / 10000).toFixed(4);
-    return (x < 0 ? "\u2212" : signed && x > 0 ? "+" : "") + size;
+    const size = Math.abs(x), isHalf = size * 32 % 2 === 1, below = Math.floor(size * 1e4);
+    const text = size > 0 && size < 5e-5 ? scientific(size, 1) : size >= 1e6 ? scientific(size, 4)
+      : isHalf && below % 2 === 0 ? (below / 1e4).toFixed(4) : size.toFixed(4);
+    return (x < 0 ? "\u2212" : signed && x > 0 ? "+" : "") + text.replace("e-", "e\u2212");
   };
-  const value = (system, i) => data.values[system][state.metric][i];
+  // Values are whole numbers of the metric's last decimal, or texts where a whole number would not print the same.
+  const scales = data.decimals.map(n => Number(`1e${n}`));
+  const value = (system, i, metric = state.metric) => {
+    const x = data.values[system][metric][i];
+    return typeof x === "number" ? x / scales[metric] : x === null ? null : Number(x);
+  };
+  const whole = (system, i) => {
+    const x = data.values[system][state.metric][i];
+    return typeof x === "string" ? Number(x) * scales[state.metric] : x;
+  };
   const difference = i => {
-    const x = value(state.system, i), y = alone ? 0 : value(data.base, i);
-    return x === null || y === null ? null : x - y;
+    const exact = data.exact[state.system][state.metric][i];
+    if (alone || exact !== undefined) return alone ? value(state.system, i) : exact;
+    const x = whole(state.system, i), y = whole(data.base, i);
+    return x === null || y === null ? null : (x - y) / scales[state.metric];
   };
   const gain = i => difference(i) === null ? null : data.up[state.metric] ? difference(i) : -difference(i);
   const kind = x => alone ? "" : x > 0 ? "better" : x < 0 ? "worse" : "";
@@ -41,7 +61,7 @@
     const gains = sent || drawn.map(gain), sign = data.up[state.metric] ? 1 : -1;
     if (sent) drawn = gains.map(() => null);
     // Bars show the values of a system alone, and otherwise its gains.
-    const heights = gains.map(x => alone ? sign * x : x), largest = Math.max(...heights.map(Math.abs), 0) || 1e6;
+    const heights = gains.map(x => alone ? sign * x : x), largest = Math.max(...heights.map(Math.abs), 0) || 1;
     const onFloor = alone && heights.every(x => x >= 0), zero = onFloor ? 200 : 100, width = 1000 / heights.length;
     for (const path of by("bars").querySelectorAll("path")) {
       const side = path.getAttribute("class") === "better" ? 1 : -1;
@@ -171,7 +191,7 @@
           make("small", null, moved(row, side))));
     };
     const list = (rows, side, system) => make("div", {class: "list"},
-      make("h3", null, named(data.systems[system]), make("span", null, shown(data.values[system][0][i]))),
+      make("h3", null, named(data.systems[system]), make("span", null, shown(value(system, i, 0)))),
       make("ol", null, rows.map((row, at) => item(row, side, at, rows))));
     const curves = make("svg", {viewBox: `0 0 100 ${10 * n}`, height: 62 * n, preserveAspectRatio: "none", class: "curves", "aria-hidden": "true"});
     left.forEach((row, from) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -358,12 +359,6 @@ MOST_KEPT_VALUES = 1_000_000
 MOST_FILTERED = 200
 """Maximum number of values of an attribute for a filter of the table of queries."""
 
-UNITS = 1_000_000
-"""Values are integers in this unit: a hundredth of the last displayed digit."""
-
-Millionths = NDArray[np.float64]
-"""Integers as floats; NaN for a missing value."""
-
 
 def kept_queries(content: Content) -> Index:
     """Queries to keep: all, or half with the largest gains and half with the largest losses by the first metric."""
@@ -377,7 +372,7 @@ def kept_queries(content: Content) -> Index:
     return np.flatnonzero(kept)
 
 
-def as_shown(x: Array) -> Millionths:
+def as_shown(x: Array) -> Array:
     """The four printed decimals of each number, as an integer."""
     scaled = x * 1e4
     rounded = np.rint(scaled)
@@ -387,26 +382,46 @@ def as_shown(x: Array) -> Millionths:
     return rounded
 
 
-def shown_as(millionths: Millionths) -> Millionths:
-    """The four decimals that the script shows, as an integer."""
-    return np.sign(millionths) * ((np.abs(millionths) + 50) // 100)
+def same_text(x: Array, y: Array) -> NDArray[np.bool_]:
+    """Whether both numbers print alike; NaN prints like NaN."""
+    lowest, highest = (one([np.abs(x), np.abs(y)], axis=0) for one in (np.min, np.max))
+    is_plain = (highest < 9e5) & ((lowest >= 5e-5) | (highest == 0))
+    same = np.isnan(x) & np.isnan(y)
+    same[is_plain] = as_shown(x[is_plain]) == as_shown(y[is_plain])
+    for i in np.flatnonzero(~is_plain & ~np.isnan(x + y)).tolist():
+        same[i] = number(x[i]) == number(y[i])
+    return same
 
 
-def in_millionths(x: Array, base: Array | None = None, base_in_millionths: Millionths | None = None) -> Millionths:
-    """Values for which the script shows the printed decimals, also of the differences from the baseline."""
-    x = np.where(np.isfinite(x), x, np.nan)
-    found, own = np.rint(x * UNITS), as_shown(x)
-    difference = None if base is None else as_shown(x - base)
-    left = np.arange(len(x))
-    for goal in (difference, None):
-        for step in (0, 1, -1, 2, -2):
-            near = np.rint(x[left] * UNITS) + step
-            fits = shown_as(near) == own[left]
-            if goal is not None and base_in_millionths is not None:
-                fits &= shown_as(near - base_in_millionths[left]) == goal[left]
-            found[left[fits]] = near[fits]
-            left = left[~fits]
-    return found
+def decimals_of(values: Array, differences: Array) -> int:
+    """Number of decimals for the values of a metric: 6, or more if differences are tiny, in at most 15 digits."""
+    typical = np.abs(differences[(differences != 0) & np.isfinite(differences)])
+    decimals = 6 if not typical.size else max(6, 2 - math.floor(math.log10(float(np.median(typical)))))
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    return min(decimals, 300, 14 - math.floor(math.log10(largest))) if largest else min(decimals, 300)
+
+
+def whole_numbers(x: Array, decimals: int, base: Array, in_base: Array) -> tuple[list[Any], Array, dict[str, float]]:
+    """Values in units of the last decimal, as JSON and array; as text where the script would not show the same.
+
+    The dict has the differences that the script cannot calculate from whole numbers.
+    """
+    x, scale = np.where(np.isfinite(x), x, np.nan), 10.0**decimals
+    sent, is_good = np.rint(x * scale), np.isnan(x)
+    for with_difference, step in product((True, False), (0, 1, -1, 2, -2)):
+        at = np.flatnonzero(~is_good)
+        tried = np.rint(x[at] * scale) + step
+        fits = same_text(tried / scale, x[at])
+        if with_difference:
+            fits &= same_text((tried - in_base[at]) / scale, x[at] - base[at])
+        sent[at[fits]], is_good[at[fits]] = tried[fits], True
+    sent[~is_good] = x[~is_good] * scale
+    off = np.flatnonzero(~same_text((sent - in_base) / scale, x - base)).tolist()
+    words = [
+        None if math.isnan(n) else int(n) if good else repr(known)
+        for n, good, known in zip(sent.tolist(), is_good.tolist(), x.tolist(), strict=True)
+    ]
+    return words, sent, {str(i): float(x[i] - base[i]) for i in off}
 
 
 def ascii_json(data: Any) -> str:
@@ -417,20 +432,26 @@ def ascii_json(data: Any) -> str:
 
 def payload(content: Content, kept: Index) -> dict[str, Any]:
     """Return the data for the script but texts and lists."""
-    values: list[list[list[int | None]]] = [[] for _ in content.systems]
+    values: list[list[list[Any]]] = [[] for _ in content.systems]
+    exact: list[list[dict[str, float]]] = [[] for _ in content.systems]
+    decimals, at, nothing = [], content.baseline, np.zeros(len(kept))
     for metric in range(len(content.metrics)):
-        at = content.baseline
-        base = None if at is None else content.values[at, metric][kept]
-        in_base = None if base is None else in_millionths(base)
-        for system, columns in enumerate(values):
-            of_system = content.values[system, metric][kept]
-            whole = in_base if system == at and in_base is not None else in_millionths(of_system, base, in_base)
-            columns.append(_whole(whole))
+        columns = [content.values[system, metric][kept] for system in range(len(content.systems))]
+        base = nothing if at is None else columns[at]
+        decimals.append(decimals_of(np.array(columns), np.array([column - base for column in columns])))
+        words, in_base, _ = whole_numbers(base, decimals[-1], nothing, nothing)
+        for system, column in enumerate(columns):
+            differences: dict[str, float] = {}
+            if system != at:
+                words_of, _, differences = whole_numbers(column, decimals[-1], base, in_base)
+            values[system].append(words if system == at else words_of)
+            exact[system].append(differences)
     several = [i for i in range(len(content.systems)) if i != content.baseline]
     data: dict[str, Any] = {
         "systems": [*map(visible, content.systems)], "base": content.baseline, "shown": content.shown,
         "metrics": [*map(visible, content.metrics)], "up": content.greater_is_better, "depth": content.depth,
         "total": len(content.ids), "ids": [visible(content.ids[i]) for i in kept.tolist()], "values": values,
+        "decimals": decimals, "exact": exact,
         "counts": {str(s): [_counts(content.gain(s, m)) for m in range(len(content.metrics))] for s in several},
         "by": [_attribute(one.name, one.values, one.of_query[kept]) for one in content.attributes],
         "why": content.why_no_lists,
@@ -450,21 +471,15 @@ def texts_and_lists(content: Content, kept: Index, *, with_texts: bool, with_lis
     return data
 
 
-def _whole(x: Millionths) -> list[int | None]:
-    if not np.isnan(x).any():
-        return x.astype(np.int64).tolist()
-    return [None if math.isnan(one) else int(one) for one in x.tolist()]
-
-
 def _counts(gain: Array) -> list[int]:
     """Numbers of queries better, equal and worse."""
     return [int((gain > 0).sum()), int((gain == 0).sum()), int((gain < 0).sum())]
 
 
-def _drawn(gain: Array) -> list[int | None]:
+def _drawn(gain: Array) -> list[float]:
     """Gains in the plot, the largest first."""
     ordered = -np.sort(-gain[~np.isnan(gain)])
-    return _whole(in_millionths(ordered[chosen(len(ordered))]))
+    return [float(f"{x:.7g}") for x in ordered[chosen(len(ordered))].tolist()]
 
 
 def _attribute(name: str, values: Sequence[Any], of_query: Index) -> dict[str, Any]:

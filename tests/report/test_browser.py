@@ -187,6 +187,32 @@ def test_numbers_on_the_page_match_the_results(opened, report, page):
         assert tab.inner_text("#n-worse") == f"{pair.lost} worse"
 
 
+@pytest.mark.parametrize("scale", [1e-9, 3e-8, 1e-6, 1e-3, 1.0, 1e4, 1e6, 1e9, 1e15])
+def test_numbers_at_every_scale(opened, scale):
+    """Tiny differences of values of any size: each text on the page is Python's, and no sign is lost."""
+    rng = np.random.default_rng(int(np.log10(scale)) + 20)
+    old = np.r_[rng.integers(0, 65, 30) / 32, rng.random(30), np.zeros(20), np.full(20, 0.5)] * scale
+    new = old + scale * np.r_[rng.integers(-9, 9, 50) / 32, rng.normal(size=50) * 10.0 ** -rng.integers(0, 9, 50)]
+    made = {name: Evaluation.from_values(range(100), {"revenue": x}) for name, x in (("old", old), ("new", new))}
+    tab = opened(compare_systems(made, baseline="old", on_misuse="ignore").to_html())
+    seen = []
+    while True:
+        seen += rows_of(tab)
+        if not tab.is_enabled("#pager button:last-child"):
+            break
+        tab.click("#pager button:last-child")
+    order = [int(row[0]) for row in seen]
+    expected = [[number(x) for x in (old[i], new[i])] + [number(new[i] - old[i], signed=True)] for i in order]
+    assert [row[1:4] for row in seen] == expected
+    assert np.diff((new - old)[order]).min() > -1e-2 * np.median(np.abs(new - old))
+    for show, n in (("better", (new > old).sum()), ("worse", (new < old).sum())):
+        assert tab.inner_text(f"#n-{show}") == f"{n} {show}"
+        tab.select_option("#show", show)
+        assert tab.inner_text("#pager").split(" queries")[0].endswith(f"of {n}")
+    top, bottom = tab.inner_text("#axis-top"), tab.inner_text("#axis-bottom")
+    assert number(np.abs(new - old).max(), signed=True) in (top, bottom.replace("\N{MINUS SIGN}", "+", 1))
+
+
 def test_static_rows_match_the_script(opened, page):
     texts = []
     for script in (False, True):
