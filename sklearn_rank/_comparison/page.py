@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sklearn_rank._comparison.verdict import outcomes_of, said_by, said_by_other_metrics
-from sklearn_rank._evaluation.page import add_lists, answer, content_of, depth_of_lists, facts_of, query_attributes
+from sklearn_rank._evaluation.page import add_lists, answer, content_of, facts_of, query_attributes
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import (
     Content,
@@ -21,7 +21,7 @@ from sklearn_rank._report.content import (
     made_of,
 )
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES
-from sklearn_rank._tell.text import Parts, between, number, p_in_words, plain
+from sklearn_rank._tell.text import Parts, between, listed, number, p_in_words, plain
 from sklearn_rank._tell.verdict import SHOWN_BELOW, SystemOutcome
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ DOTS = (
     "Dots are differences from the baseline, lines their intervals; right is better. Filled: the corrected p-value is "
     "below 0.05."
 )
+
+OF_COMMON = "Differences are means over the queries where both systems have a value."
 
 
 def content_of_comparison(comparison: Any, options: Options) -> Content:
@@ -60,14 +62,17 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     of_systems = enumerate(comparison.results.values())
     values = {(i, j): result.per_query[m] for i, result in of_systems for j, m in enumerate(metrics)}
     summary = comparison.summary(full=True)
+    is_common = all(row["undefined"] in (0, None) for row in (dict(zip(summary.columns, one, strict=True))
+                                                               for one in summary.rows))  # fmt: skip
     content = Content(
         kind="Comparison of rankers", heading=said_by(comparison, metrics[0]).sentence,
         lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
         notes=[*_notes(comparison), *filter(None, [summary.note])], choices=comparison._footer(),
-        means=_means(summary, metrics, up, tests, baseline, comparison), level="95 %", dots=DOTS, systems=systems,
+        means=_means(summary, metrics, up, tests, baseline, comparison), level="95 %",
+        dots=DOTS if is_common else f"{DOTS} {OF_COMMON}", systems=systems,
         baseline=baseline,
         shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
-        depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(), values=values,
+        ids=first.qid.tolist(), values=values,
         attributes=query_attributes(first), text=options.text, query_text=options.query_text,
         made=made_of([(display_name(m), text) for m, text in first.meaning.items()], first, options.code),
     )  # fmt: skip
@@ -97,31 +102,28 @@ def _lead(
     if test is None:
         return [[part for s in systems for part in (("name", s), ("", f" {number(of_first[s])}; "))][:-1]
                 + [("", f" {number(of_first[systems[-1]])} in {name}.")]]  # fmt: skip
-    if len(systems) > 2:
-        return [_against(of_first, old, outcomes[first]), *_others(comparison)]
-    row = test._pair_rows[0]
+    row = next(row for row in test._pair_rows if row.a == new)
+    if math.isnan(row.difference):
+        return _others(comparison)
     known = [f"95 % interval {between(*row.ends, signed=True)}"] if row.ends[0] is not None else []
     known += filter(None, [p_in_words(row.corrected_pvalue)])
     found = outcomes[first][new]
-    lead = instead_of(name, of_first[old], of_first[new], difference_of(row), found.gain, ", ".join(known))
+    lead = instead_of(name, row.mean_b, row.mean_a, difference_of(row), found.gain, ", ".join(known))
+    values = comparison.results[old].per_query[first] + comparison.results[new].per_query[first]
+    n = sum(not math.isnan(x) for x in values.tolist())
+    if n < len(values):
+        lead.append(("", f" Both means are of the {n:,} queries where both systems have a value."))
+    if len(systems) > 2:
+        lead = [("name", new), ("", ": "), *lead, ("", " "), *_against(old, outcomes[first])]
     return [lead, *_others(comparison)]
 
 
-def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:
-    """Systems that are better than the baseline, not shown to differ, and worse."""
-    parts: Parts = [("", "Against the baseline "), ("name", baseline), ("", f" ({number(means[baseline])}), ")]
-    clauses: list[Parts] = []
-    for word, text in (("better", "better"), ("", "not shown to differ"), ("worse", "worse")):
-        names = [name for name, found in outcomes.items() if found.word == word]
-        clause: Parts = []
-        for i, one in enumerate(names):
-            before = "" if i == 0 else " and " if i == len(names) - 1 else ", "
-            clause += [("", before), ("name", one), ("", f" ({number(means[one])})")]
-        if names:
-            clauses.append([*clause, ("", f" {'is' if len(names) == 1 else 'are'} {text}")])
-    for i, clause in enumerate(clauses):
-        parts += [("", "; ")] * (i > 0) + clause
-    return [*parts, ("", ".")]
+def _against(baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:
+    """How many systems are better than the baseline, not shown to differ, and worse."""
+    words = (("better", "better"), ("", "not shown to differ"), ("worse", "worse"))
+    counts = [(sum(found.word == word for found in outcomes.values()), text) for word, text in words]
+    said = listed([f"{n} {'is' if n == 1 else 'are'} {text}" for n, text in counts if n])
+    return [("", f"Of {len(outcomes)} systems against "), ("name", baseline), ("", f", {said}.")]
 
 
 def _others(comparison: Any) -> list[Parts]:

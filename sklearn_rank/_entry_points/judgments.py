@@ -24,7 +24,8 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries
-from sklearn_rank.io._mappings import JudgmentsLike, RunLike, judged_entries
+from sklearn_rank.io._forms import judged_entries
+from sklearn_rank.io._mappings import JudgmentsLike, RunLike
 
 COLUMNS = ("metric", "queries", "settled", "best", "random", "at best", "margin", "queries for half")
 OF_ORDERS = "no order matters"
@@ -238,7 +239,8 @@ def _flaws(
     if len(grades) == 1 and len(judged) >= 5 * n:
         yield f"All {len(judged)} judged documents have grade {min(grades):g}: none is known to be bad."
     if len(grades) > 2 and min(grades) >= 1:
-        yield f"Grades begin with {min(grades):g}, so all are relevant; if {min(grades):g} means no, pass min_relevance."
+        low = f"{min(grades):g}"
+        yield f"Grades begin with {low}, so all are relevant; if {low} means no, pass min_relevance."
     for name, one in measured.items():
         highest = bounds_of(name, pool.meaning[name])[1]
         if "@" in name and one.best is not None and "recall" in name and one.best < MANY * highest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn_rank._report.content import (
     Mean,
     Means,
     Options,
+    Reasons,
     Segment,
     SegmentsOfPage,
     made_of,
@@ -52,7 +54,6 @@ class EvaluationPage(HasPage):
             content.why_no_lists = "There are no lists of documents: the results have their queries in another order."
             return
         at = {query: i for i, query in enumerate(old.qid.tolist())}
-        content.depth = depth_of_lists(old, metric)
         add_lists(content, old, {1: result}, at, metric, options)
 
 
@@ -82,7 +83,7 @@ def content_of(result: Any, options: Options) -> Content:
         kind="Evaluation of a ranking", heading=heading, lead=lead, facts=facts_of(result, 1, metrics, judged),
         notes=[*result._notes(), *filter(None, [result.summary(LEVEL).note])], choices=result._footer(), means=means,
         level=f"{100 * LEVEL:g} %", systems=[name], baseline=None, shown=0, metrics=[*map(display_name, metrics)],
-        greater_is_better=[result.greater_is_better[metric] for metric in metrics], depth=depth_of_lists(result, first),
+        greater_is_better=[result.greater_is_better[metric] for metric in metrics],
         ids=result.qid.tolist(), values={(0, i): result.per_query[m] for i, m in enumerate(metrics)},
         attributes=query_attributes(result), segments=[_segments(result, by, first) for by in result.attributes],
         made=made_of([(display_name(m), text) for m, text in result.meaning.items()], result, options.code),
@@ -129,16 +130,11 @@ def query_attributes(result: Any) -> list[Attribute]:
     """Attributes of the queries."""
     made = []
     for name, values in result.attributes.items():
-        codes: dict[Any, int] = {}
-        of_query = np.array([codes.setdefault(value, len(codes)) for value in values.tolist()], np.int64)
+        is_number = all(isinstance(value, (int, float)) for value in values.tolist())
+        codes = {value: i for i, value in enumerate(sorted({*values.tolist()}, key=None if is_number else str))}
+        of_query = np.array([codes[value] for value in values.tolist()], np.int64)
         made.append(Attribute(name, [*codes], of_query))
     return made
-
-
-def depth_of_lists(result: Any, metric: str) -> int:
-    """Documents of a list that count; 0 for whole lists."""
-    spec = result._specs.get(metric)
-    return 0 if spec is None or spec.k is None else spec.depth
 
 
 def add_lists(
@@ -147,30 +143,45 @@ def add_lists(
     """Add lists of documents of some queries, of each of the systems `new` against the old one, and what to judge."""
     # `at` has the numbers of queries in results that have others; None: the same as on the page.
     asked = _numbers(content, options.lists)
-    if options.lists == 0:
+    if options.lists in (0, []):
         content.why_no_lists = "Lists of documents were not asked for."
         return
-    spec = old._specs.get(metric)
     if not all(result._kept_data.keeps_documents for result in (old, *new.values())):
         content.why_no_lists = (
             "There are no lists of documents: results that were loaded, or made of values, batches or subsets, do not "
             "keep them."
         )
         return
-    if spec is None or spec.metric.subtopics:
-        content.why_no_lists = f"There are no lists of documents: {display_name(metric)} is not explained by documents."
+    alone = content.baseline is None
+    names = {display_name(one): one for one in old.meaning}
+    explained = {j: names[one] for j, one in enumerate(content.metrics) if _is_explained(old, names.get(one))}
+    if not explained:
+        content.why_no_lists = (
+            f"There are no lists of documents: {listed(content.metrics)} "
+            f"{'is' if len(content.metrics) == 1 else 'are'} not explained by documents."
+        )
         return
-    alone, numbers = content.baseline is None, [at[content.ids[i]] for i in asked] if at is not None else asked
-    for system, result in new.items():
-        source = Source((content.systems[content.baseline or 0], content.systems[system]), (old, result), spec, metric)
-        for query, found in zip(asked, explanations_of(source, numbers), strict=True):
-            content.lists[query, system] = _lists_of(found, spec["min_relevance"], alone=alone)
-        if system == content.shown and not alone and old.average[metric] == "macro":
+    for (system, result), (j, one) in product(new.items(), explained.items()):
+        spec, sides = old._specs[one], [content.systems[i] for i in (content.baseline or 0, system)]
+        source = Source((sides[0], sides[1]), (old, result), spec, one)
+        defined = [i for i in asked if not math.isnan(content.gain(system, j)[i])]
+        numbers = [at[content.ids[i]] for i in defined] if at is not None else defined
+        for query, found in zip(defined, explanations_of(source, numbers) if numbers else [], strict=True):
+            if (query, system) not in content.lists:
+                content.lists[query, system] = _lists_of(found, alone=alone)
+            documents = content.lists[query, system].documents
+            content.lists[query, system].reasons[j] = _reasons(found, documents, spec, alone=alone)
+        if system == content.shown and one == metric and not alone and old.average[metric] == "macro" and numbers:
             table = documents_to_judge(source, N_TO_JUDGE)
             content.to_judge = tuple(map(str, table.columns)), [*table.rows]
+    if unexplained := [one for j, one in enumerate(content.metrics) if j not in explained]:
+        content.unexplained = (
+            f"{listed(unexplained)} {'is' if len(unexplained) == 1 else 'are'} not explained by documents."
+        )
     if len(asked) < len(content.ids):
+        worst = "lowest" if content.greater_is_better[content.metric] else "highest"
         which = "are named by lists=" if isinstance(options.lists, list) else (
-            f"{'have the lowest values' if alone else 'gain or lose most'} in {display_name(metric)}"
+            f"{f'have the {worst} values' if alone else 'gain or lose most'} in {content.metrics[content.metric]}"
         )  # fmt: skip
         content.why_no_lists = (
             f"Open a query to see its documents; the file has lists of {len(asked)} queries that {which}."
@@ -190,38 +201,47 @@ def _check_texts(content: Content) -> None:
 
 def _numbers(content: Content, lists: int | list[Any]) -> list[int]:
     """Queries whose lists are kept: from both ends of the gains in turn, or the named ones."""
-    gain = content.gain(content.shown, 0)
+    gain = content.gain(content.shown, content.metric)
     if isinstance(lists, list):
         at = {query: i for i, query in enumerate(content.ids)}
         if unknown := [query for query in lists if not is_key(query, at)]:
             raise ValueError(f"lists must name queries such as {echo(content.ids[0])}. Got {echo(unknown[0])}.")
-        named = [*dict.fromkeys(at[query] for query in lists)]
-        return [i for i in named if all(not math.isnan(x[i]) for x in content.values.values())]
-    defined = ~np.any([np.isnan(values) for (_, m), values in content.values.items() if m == 0], axis=0)
-    order = [i for i in np.argsort(gain, kind="stable").tolist() if defined[i]]
+        return [*dict.fromkeys(at[query] for query in lists)]
+    order = [i for i in np.argsort(gain, kind="stable").tolist() if not math.isnan(gain[i])]
     if content.baseline is None:
         return order[:lists]
     in_turn = [i for pair in zip(order, reversed(order), strict=True) for i in pair]
     return [*dict.fromkeys(in_turn)][:lists]
 
 
-def _lists_of(found: Explanation, min_relevance: float, *, alone: bool) -> ListsOfQuery:
-    """Documents of an explanation, those that matter most, and the sentence."""
+def _is_explained(result: Any, metric: str | None) -> bool:
+    spec = result._specs.get(metric)
+    return spec is not None and not spec.metric.subtopics
+
+
+def _lists_of(found: Explanation, *, alone: bool) -> ListsOfQuery:
+    """Documents of an explanation, those that matter most."""
     old, new = found.ranks
     first = np.where(np.isnan(np.fmin(old, new)), np.inf, np.fmin(old, new))
-    relevant = found.label >= max(min_relevance, 5e-324)
     listed_ones = np.isfinite(first) & (~np.isnan(new) if alone else True)
     kept = np.lexsort((first, -np.abs(found.contribution)))[:MOST_DOCUMENTS]
     rows = sorted((i for i in kept.tolist() if listed_ones[i]), key=lambda i: (first[i], i))
     documents = [
-        Document(found.documents[i], _or_none(found.label[i]), None if alone else _or_none(old[i]), _or_none(new[i]),
-                 float(found.contribution[i]))
+        Document(found.documents[i], _or_none(found.label[i]), None if alone else _or_none(old[i]), _or_none(new[i]))
         for i in rows
-    ]  # fmt: skip
+    ]
+    return ListsOfQuery(documents, int(listed_ones.sum()), {})
+
+
+def _reasons(found: Explanation, documents: Sequence[Document], spec: Any, *, alone: bool) -> Reasons:
+    """The sentence on a metric, and the contributions of the documents."""
+    old, new = found.ranks
+    relevant = found.label >= max(spec["min_relevance"], 5e-324)
     why = _relevant_ranks(new[relevant]) if alone else _why(found)
-    return ListsOfQuery(
-        why, documents, int(listed_ones.sum()), int((relevant & ~np.isfinite(first)).sum()), found.is_sum
-    )
+    known = dict(zip(found.documents.tolist(), found.contribution.tolist(), strict=True))
+    n_neither = int((relevant & np.isnan(np.fmin(old, new))).sum())
+    depth = 0 if spec.k is None else spec.depth
+    return Reasons(why, [known.get(one.id, 0.0) for one in documents], n_neither, found.is_sum, depth)
 
 
 def _or_none(x: float) -> float | None:

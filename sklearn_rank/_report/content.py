@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._tell.text import Parts, number, sign_of
@@ -68,23 +69,32 @@ class SegmentsOfPage(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document of a query: grade, ranks in both lists (None if absent), and contribution."""
+    """A document of a query: grade, and ranks in both lists (None if absent)."""
 
     id: Any
     grade: float | None
     old: float | None
     new: float | None
-    contribution: float
+
+
+class Reasons(NamedTuple):
+    """Explanation of a metric: a sentence, the contribution of each document, and the depth that counts (0: all)."""
+
+    # `n_neither` relevant documents are in neither list.
+
+    why: Parts
+    contributions: list[float]
+    n_neither: int
+    is_sum: bool
+    depth: int
 
 
 class ListsOfQuery(NamedTuple):
-    """The lists of a query: an explanation, and documents; `n_neither` relevant documents are in neither list."""
+    """The lists of a query: documents, how many there are, and reasons by the number of the metric."""
 
-    why: Parts
     documents: list[Document]
     n_documents: int
-    n_neither: int
-    is_sum: bool
+    reasons: dict[int, Reasons]
 
 
 class Attribute(NamedTuple):
@@ -128,14 +138,12 @@ class Content:
         Level of the intervals of means, "" without intervals; explanation of the plots of differences.
     shown : int
         Number of the system to show first.
-    depth : int
-        Number of documents of a list that the first metric counts; 0 for whole lists.
     values : dict of (int, int) to ndarray of shape (n_queries,)
         Values by system and metric.
     lists : dict of (int, int) to ListsOfQuery
         Lists by query and system.
-    why_no_lists : str
-        Reason why lists are missing, for all or some queries.
+    why_no_lists, unexplained : str
+        Reason why lists are missing, for all or some queries; metrics that documents do not explain.
     to_judge : (head, rows)
     made : list of (str, str)
         A term and its description.
@@ -156,7 +164,6 @@ class Content:
     shown: int
     metrics: list[str]
     greater_is_better: list[bool]
-    depth: int
     ids: Sequence[Any]
     values: Mapping[tuple[int, int], Array]
     dots: str = ""
@@ -164,11 +171,18 @@ class Content:
     segments: list[SegmentsOfPage] = field(default_factory=list)
     lists: dict[tuple[int, int], ListsOfQuery] = field(default_factory=dict)
     why_no_lists: str = ""
+    unexplained: str = ""
     to_judge: tuple[tuple[str, ...], list[tuple[Any, ...]]] = ((), [])
     made: list[tuple[str, str]] = field(default_factory=list)
     tables: list[tuple[str, Table]] = field(default_factory=list)
     text: Callable[[Any], Any] | None = None
     query_text: Callable[[Any], Any] | None = None
+
+    @property
+    def metric(self) -> int:
+        """Number of the metric to show first: the first that has a value for some query."""
+        has_values = (j for j in range(len(self.metrics)) if not np.isnan(self.gain(self.shown, j)).all())
+        return next(has_values, 0)
 
     def gain(self, system: int, metric: int) -> NDArray[Any]:
         """Gain of each query over the baseline, positive if better; for a single system its value."""

@@ -17,6 +17,9 @@ POLICY = (
 )
 """Content security policy: allows only the script and the style sheet of this package, by hash."""
 
+LONGEST_WORD = 14
+"""Number of characters of a word that is never broken; the script has the same."""
+
 CLASSES = {"+": "better", "-": "worse"}
 """Classes of the parts of a sentence."""
 
@@ -45,7 +48,13 @@ def append(parent: Element, child: Child) -> None:
 
 def name(value: Any) -> Element:
     """Element for an id or a name from the data."""
-    return element("bdi", visible(value))
+    shown = visible(value)
+    return element("bdi", shown, class_=long(shown))
+
+
+def long(text: str) -> str | None:
+    """Class of a text with a word that may be broken."""
+    return "long" if max(map(len, text.split()), default=0) > LONGEST_WORD else None
 
 
 def sentence(parts: Parts) -> list[Child]:

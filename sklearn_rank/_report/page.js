@@ -4,18 +4,20 @@
   const by = id => document.getElementById(id);
   const data = JSON.parse(by("data").textContent);
   const alone = data.base === null, atOnce = 20, lists = data.lists || {};
-  const state = {system: data.shown, metric: 0, sort: "gain", falling: false, page: 0, open: -1, all: false, at: 0};
+  const state = {system: data.shown, metric: data.metric, sort: "gain", falling: false, page: 0, open: -1, all: false, at: 0};
   let order = [], drawn = [];
 
   const make = (tag, attributes, ...children) => {
-    const svg = ["svg", "path"].includes(tag);
+    const svg = ["svg", "path", "text"].includes(tag);
     const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {}))
       if (value !== null && value !== undefined) made.setAttribute(name, value);
     made.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ""));
     return made;
   };
-  const named = text => make("bdi", null, text);
+  // Words of up to 14 characters are never broken.
+  const long = text => text.split(/\s/).some(word => word.length > 14) ? "long" : null;
+  const named = text => make("bdi", {class: long(text)}, text);
   const sentence = parts => parts.map(([kind, text]) =>
     kind === "name" ? named(text) : make("span", {class: {"+": "better", "-": "worse"}[kind]}, text));
 
@@ -59,55 +61,69 @@
     const n = Math.min(queries.length, 1000), sent = data.drawn && data.drawn[state.system][state.metric];
     drawn = Array.from({length: n}, (_, j) => queries[n > 1 ? Math.round(j * (queries.length - 1) / (n - 1)) : 0]);
     const gains = sent || drawn.map(gain), sign = data.up[state.metric] ? 1 : -1;
-    if (sent) drawn = gains.map(() => null);
     // Bars show the values of a system alone, and otherwise its gains.
-    const heights = gains.map(x => alone ? sign * x : x), largest = Math.max(...heights.map(Math.abs), 0) || 1;
-    const onFloor = alone && heights.every(x => x >= 0), zero = onFloor ? 200 : 100, width = 1000 / heights.length;
+    const heights = gains.map(x => alone ? sign * x : x), side = alone ? 1 : sign;
+    const top = Math.max(...heights, 0), bottom = Math.min(...heights, 0);
+    const scale = 200 / (top - bottom || 1), zero = top * scale, width = 1000 / heights.length;
     for (const path of by("bars").querySelectorAll("path")) {
-      const side = path.getAttribute("class") === "better" ? 1 : -1;
-      path.setAttribute("d", heights.map((x, j) => side * x > 0
-        ? `M${(j * width).toFixed(1)} ${zero}v${(-zero * x / largest).toFixed(1)}h${(width * 0.9).toFixed(2)}V${zero}z` : "").join(""));
+      const above = path.getAttribute("class") === "better" ? 1 : -1;
+      path.setAttribute("d", heights.map((x, j) => above * x > 0
+        ? `M${(j * width).toFixed(1)} ${zero.toFixed(1)}v${(-scale * x).toFixed(1)}h${(width * 0.9).toFixed(2)}V${zero.toFixed(1)}z` : "").join(""));
     }
-    for (const end of ["y1", "y2"]) by("bars").querySelector("line").setAttribute(end, zero);
-    by("axis-top").textContent = shown(alone ? largest : sign * largest, !alone);
-    by("axis-middle").textContent = onFloor ? "" : "0";
-    by("axis-bottom").textContent = onFloor ? "0" : shown(alone ? -largest : -sign * largest, !alone);
+    const mean = data.mean[state.system][state.metric];
+    const levels = {zero, mean: mean === null ? zero : zero - scale * (alone ? mean : sign * mean)};
+    for (const one of by("bars").querySelectorAll("line"))
+      for (const end of ["y1", "y2"]) one.setAttribute(end, levels[one.getAttribute("class")]);
+    by("mean").textContent = mean === null ? "" : `dashed: mean ${shown(mean, !alone)}`;
+    const texts = [];
+    if (top) texts.push([10, shown(side * top, !alone), "axis-top"]);
+    if ((zero > 20 && zero < 180) || !(top && bottom)) texts.push([Math.min(Math.max(zero + 4, 10), 200), "0", "axis-middle"]);
+    if (bottom) texts.push([200, shown(side * bottom, !alone), "axis-bottom"]);
+    const wide = 8 * Math.max(...texts.map(one => one[1].length));
+    by("axis").setAttribute("width", wide);
+    by("axis").replaceChildren(...texts.map(([y, text, id]) => make("text", {x: wide, y, "text-anchor": "end", id}, text)));
     if (!alone) {
       const [better, , worse] = data.counts[state.system][state.metric];
       by("n-better").textContent = `${better.toLocaleString("en")} better`;
       by("n-worse").textContent = `${worse.toLocaleString("en")} worse`;
     }
-    by("picture").setAttribute("aria-valuemax", Math.max(gains.length, 1));
+    if (!data.drawn) by("picture").setAttribute("aria-valuemax", Math.max(gains.length, 1));
     by("cursor").hidden = by("tip").hidden = true;
   };
   const point = j => {
     state.at = Math.max(0, Math.min(drawn.length - 1, j));
     const i = drawn[state.at], picture = by("picture"), where = 100 * (state.at + 0.5) / drawn.length;
-    if (i === undefined || i === null) return;
+    if (i === undefined) return;
     by("cursor").hidden = by("tip").hidden = false;
     by("cursor").style.left = `${where}%`;
-    by("tip").style.left = `${Math.min(where, 75)}%`;
     by("tip-name").replaceChildren(named(data.ids[i]));
     by("tip-value").replaceChildren(shown(difference(i), !alone));
     by("tip-value").className = kind(gain(i));
     by("tip-text").textContent = data.queries ? data.queries[i] : "";
+    const figure = by("tip").parentElement, beside = picture.offsetLeft + picture.offsetWidth * where / 100 + 12;
+    by("tip").style.left = `${Math.max(0, Math.min(beside, figure.clientWidth - by("tip").offsetWidth))}px`;
     picture.setAttribute("aria-valuenow", state.at + 1);
     picture.setAttribute("aria-valuetext",
       `query ${data.ids[i]}, ${alone ? "value" : "difference"} ${shown(difference(i), !alone)}`);
   };
 
   // --- queries ---
+  const asWords = text => text.normalize("NFC").toLowerCase();
+  const searched = data.ids.map((id, i) => asWords(data.queries ? `${id}\n${data.queries[i]}` : id));
+  const areWhole = data.ids.every(id => /^-?\d{1,15}$/.test(id));
+  const compareIds = areWhole ? (a, b) => Number(data.ids[a]) - Number(data.ids[b])
+    : (a, b) => (data.ids[a] < data.ids[b] ? -1 : data.ids[a] > data.ids[b] ? 1 : 0);
   const find = () => {
-    const words = by("find").value.toLowerCase(), show = by("show").value, segment = by("segment").value.split(" ");
+    const words = asWords(by("find").value), show = by("show").value, segment = by("segment").value.split(" ");
     const keys = {gain, id: null, base: i => value(data.base, i), own: i => value(state.system, i)};
     data.by.forEach((one, j) => { keys[`by${j}`] = i => one.of[i]; });
     const key = keys[state.sort];
     order = data.ids.map((_, i) => i).filter(i =>
-      (!words || data.ids[i].toLowerCase().includes(words) || (data.queries && data.queries[i].toLowerCase().includes(words)))
+      (!words || searched[i].includes(words))
       && (show === "all" || (show === "lists" ? i in lists : show === "better" ? gain(i) > 0 : gain(i) < 0))
       && (segment.length < 2 || data.by[segment[0]].of[i] === Number(segment[1])));
     const sign = state.falling ? -1 : 1;
-    const compare = key === null ? (a, b) => (data.ids[a] < data.ids[b] ? -1 : data.ids[a] > data.ids[b] ? 1 : 0)
+    const compare = key === null ? compareIds
       : (a, b) => key(a) === null ? (key(b) === null ? 0 : sign * Infinity) : key(b) === null ? -sign * Infinity : key(a) - key(b);
     order.sort((a, b) => sign * compare(a, b) || a - b);
   };
@@ -115,18 +131,25 @@
     const columns = [["id", "query"], ...(alone ? [] : [["base", data.systems[data.base]]]),
       ["own", data.systems[state.system]], ...(alone ? [] : [["gain", "difference"]]),
       ...data.by.map((one, j) => [`by${j}`, one.name])];
+    by("queries-table").caption.replaceChildren(named(data.metrics[state.metric]));
     by("queries-table").tHead.replaceChildren(make("tr", null, columns.map(([key, text]) => {
       const sorted = state.sort === key || (alone && state.sort === "gain" && key === "own");
-      const button = make("button", {type: "button"}, named(text), sorted ? (state.falling ? " \u2193" : " \u2191") : "");
+      // Gains rise where errors fall: the arrow follows the numbers in the column.
+      const falls = state.sort === "gain" && !data.up[state.metric] ? !state.falling : state.falling;
+      const button = make("button", {type: "button"}, named(text), sorted ? (falls ? " \u2193" : " \u2191") : "");
       button.onclick = () => {
         state.falling = sorted && !state.falling; state.sort = alone && key === "own" ? "gain" : key; state.page = 0;
         render();
         by("queries-table").tHead.querySelectorAll("button")[columns.findIndex(one => one[0] === key)].focus();
       };
       return make("th", {scope: "col", class: key.startsWith("by") ? "wide" : key === "id" ? "" : "number",
-        "aria-sort": sorted ? (state.falling ? "descending" : "ascending") : null}, button);
+        "aria-sort": sorted ? (falls ? "descending" : "ascending") : null}, button);
     })));
     return columns.length;
+  };
+  const toAddress = i => {
+    try { history.replaceState(null, "", i < 0 ? location.pathname : `#${encodeURIComponent(data.ids[i])}`); }
+    catch { /* an address that cannot change */ }
   };
   const render = () => {
     find();
@@ -135,15 +158,14 @@
     const first = state.page * atOnce, rows = [];
     for (const i of order.slice(first, first + atOnce)) {
       const open = i === state.open;
-      const row = make("tr", {tabindex: 0, "aria-expanded": open, class: "query", "data-query": i},
-        make("th", {scope: "row"}, named(data.ids[i]), data.queries ? make("small", {class: "text"}, data.queries[i]) : null),
+      const button = make("button", {type: "button", "aria-expanded": open}, named(data.ids[i]));
+      const row = make("tr", {class: open ? "query is-open" : "query", "data-query": i},
+        make("th", {scope: "row"}, button, data.queries ? make("small", {class: `text ${long(data.queries[i]) || ""}`}, data.queries[i]) : null),
         alone ? null : make("td", {class: "number"}, shown(value(data.base, i))),
         make("td", {class: "number"}, shown(value(state.system, i))),
         alone ? null : make("td", {class: `number ${kind(gain(i))}`}, shown(difference(i), true)),
         data.by.map(one => make("td", {class: "wide"}, named(one.values[one.of[i]]))));
-      const toggle = () => { state.open = open ? -1 : i; state.all = false; render(); focus(i); };
-      row.onclick = toggle;
-      row.onkeydown = event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); toggle(); } };
+      row.onclick = () => { state.open = open ? -1 : i; state.all = false; toAddress(state.open); render(); focus(i); };
       rows.push(row);
       if (open) rows.push(make("tr", {class: "open"}, make("td", {colspan: n}, bothLists(i))));
     }
@@ -151,27 +173,42 @@
     const turn = (text, step) => {
       const button = make("button", {type: "button"}, text);
       button.disabled = state.page + step < 0 || state.page + step >= pages;
-      button.onclick = () => { state.page += step; render(); };
+      button.onclick = () => {
+        state.page += step; render();
+        const [back, next] = by("pager").querySelectorAll("button");
+        (step < 0 ? (back.disabled ? next : back) : next.disabled ? back : next).focus();
+      };
       return button;
     };
     const last = Math.min(first + atOnce, order.length), total = order.length.toLocaleString("en");
     by("pager").replaceChildren(order.length ? `${first + 1} to ${last} of ${total} queries ` : "No query. ",
       ...(pages > 1 ? [turn("back", -1), turn("next", 1)] : []));
   };
-  const focus = i => { const row = by("rows").querySelector(`[data-query="${i}"]`); if (row) row.focus(); return row; };
+  const focus = i => { const row = by("rows").querySelector(`[data-query="${i}"] button`); if (row) row.focus(); return row; };
   const open = i => {
     by("find").value = by("segment").value = ""; by("show").value = "all";
-    state.open = i; state.all = false; find(); state.page = Math.floor(order.indexOf(i) / atOnce); render();
+    state.open = i; state.all = false; toAddress(i); find(); state.page = Math.floor(order.indexOf(i) / atOnce); render();
     const row = focus(i);
-    if (row) row.scrollIntoView({block: "start"});
+    if (row) row.scrollIntoView({block: "center"});
+  };
+  const csv = () => {
+    const quoted = text => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const pairs = data.systems.flatMap((_, s) => data.metrics.map((_, m) => [s, m]));
+    const lines = [["query", ...data.by.map(one => one.name), ...pairs.map(([s, m]) => `${data.systems[s]} ${data.metrics[m]}`)]];
+    data.ids.forEach((id, i) => lines.push([id, ...data.by.map(one => one.values[one.of[i]]),
+      ...pairs.map(([s, m]) => { const x = value(s, i, m); return x === null ? "" : `${x}`; })]));
+    return lines.map(line => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   };
 
   // --- the two lists of a query ---
   const bothLists = i => {
-    const found = lists[i] && lists[i][state.system];
+    const found = lists[i] && lists[i][state.system], metric = data.metrics[state.metric];
     if (!found) return make("p", {class: "about"}, "The lists of this query are not in this file. ", data.why);
+    const reasons = found.reasons[state.metric] || {adds: [], why: [["", value(state.system, i) === null || (!alone && value(data.base, i) === null)
+      ? `${metric} is undefined for this query.` : `${metric} is not explained by documents.`]], neither: 0, sum: true, depth: 0};
+    found.rows.forEach((row, at) => { row[4] = reasons.adds[at] || ""; });
     const ranked = side => found.rows.filter(row => row[side] !== null).sort((a, b) => a[side] - b[side]);
-    const least = Math.max(data.depth, 10), cut = side => ranked(side).slice(0, state.all ? undefined : least);
+    const least = Math.max(reasons.depth, 10), cut = side => ranked(side).slice(0, state.all ? undefined : least);
     const left = alone ? [] : cut(2), right = cut(3), n = Math.max(left.length, right.length);
     const moved = (row, side) => {
       const [here, other] = side === 2 ? [row[2], row[3]] : [row[3], row[2]], verb = side === 2 ? "to" : "from";
@@ -183,23 +220,23 @@
       const grade = row[1] === null ? make("b", {class: "grade unknown", title: "not judged"}, "?")
         : make("b", {class: `grade ${row[1] <= 0 ? "zero" : row[1] >= data.top ? "top" : ""}`}, `${row[1]}`.replace("-", "\u2212"));
       const own = side === 3 || !right.includes(row), text = data.texts && data.texts[row[0]];
-      const next = rows[at + 1], last = data.depth && row[side] <= data.depth && next && next[side] > data.depth;
+      const next = rows[at + 1], last = reasons.depth && row[side] <= reasons.depth && next && next[side] > reasons.depth;
       return make("li", {class: last ? "last" : "", "data-document": row[0]}, make("span", {class: "rank"}, `${row[side]}`), grade,
         make("span", {class: "what"}, text ? make("span", {class: "text"}, text) : null, named(data.documents[row[0]])),
         make("span", {class: "moved"},
-          own && row[4] ? make("b", {class: row[4][0] === "+" ? (data.up[0] ? "better" : "worse") : (data.up[0] ? "worse" : "better")}, row[4]) : null,
+          own && row[4] ? make("b", {class: row[4][0] === "+" ? (data.up[state.metric] ? "better" : "worse") : (data.up[state.metric] ? "worse" : "better")}, row[4]) : null,
           make("small", null, moved(row, side))));
     };
     const list = (rows, side, system) => make("div", {class: "list"},
-      make("h3", null, named(data.systems[system]), make("span", null, shown(value(system, i, 0)))),
+      make("h3", null, named(data.systems[system]), make("span", null, `${metric} ${shown(value(system, i))}`)),
       make("ol", null, rows.map((row, at) => item(row, side, at, rows))));
-    const curves = make("svg", {viewBox: `0 0 100 ${10 * n}`, height: 62 * n, preserveAspectRatio: "none", class: "curves", "aria-hidden": "true"});
+    const curves = make("svg", {viewBox: `0 0 100 ${10 * n}`, height: (data.texts ? 62 : 28) * n, preserveAspectRatio: "none", class: "curves", "aria-hidden": "true"});
     left.forEach((row, from) => {
       const to = right.indexOf(row), y = 10 * from + 5, z = 10 * to + 5;
       if (to >= 0) curves.append(make("path", {d: `M0 ${y}C50 ${y} 50 ${z} 100 ${z}`, fill: "none", "vector-effect": "non-scaling-stroke",
-        class: !row[4] ? "" : (row[4][0] === "+") === data.up[0] ? "better" : "worse"}));
+        class: !row[4] ? "" : (row[4][0] === "+") === data.up[state.metric] ? "better" : "worse"}));
     });
-    const box = make("div", {class: alone ? "lists alone" : "lists"}, alone ? null : list(left, 2, data.base),
+    const box = make("div", {class: `lists ${alone ? "alone" : ""} ${data.texts ? "" : "short"}`}, alone ? null : list(left, 2, data.base),
       alone ? null : make("div", {class: "between"}, make("h3"), curves), list(right, 3, state.system));
     box.onmouseover = event => {
       const item = event.target.closest("li");
@@ -210,35 +247,56 @@
     const button = make("button", {type: "button"}, state.all ? `first ${least} documents` : `all ${longest} documents`);
     button.onclick = () => { state.all = !state.all; render(); by("rows").querySelector(".open button").focus(); };
     const about = [
-      alone ? "" : found.sum ? `Signed numbers: what each document adds to the difference in ${data.metrics[0]}; they sum to it. `
-        : `Signed numbers: the effect on the difference in ${data.metrics[0]} of leaving the document out of both lists; they need not sum to it. `,
-      "Boxes: grade; ? is not judged. ", data.depth ? `Dashed line: only the first ${data.depth} count. ` : "",
+      alone || !reasons.adds.length ? "" : reasons.sum ? `Signed numbers: what each document adds to the difference in ${metric}; they sum to it. `
+        : `Signed numbers: the effect on the difference in ${metric} of leaving the document out of both lists; they need not sum to it. `,
+      "Boxes: grade; ? is not judged. ", reasons.depth ? `Dashed line: only the first ${reasons.depth} count. ` : "",
       found.n > found.rows.length ? `Of ${found.n} documents ${found.rows.length} are kept here. ` : "",
-      found.neither ? `${found.neither} relevant ${found.neither > 1 ? "documents are" : "document is"} in ${alone ? "no list" : "neither list"}.` : ""];
-    return [make("p", {class: "reason"}, sentence(found.why)), box, longest > least ? button : null,
-      make("p", {class: "about"}, about.join(""))];
+      reasons.neither ? `${reasons.neither} relevant ${reasons.neither > 1 ? "documents are" : "document is"} in ${alone ? "no list" : "neither list"}.` : ""];
+    const copy = make("button", {type: "button"}, "copy as text");
+    copy.onclick = () => {
+      const written = (side, system) => [`${data.systems[system]}: ${metric} ${shown(value(system, i))}`,
+        ...ranked(side).map(row => `${row[side]}. ${data.documents[row[0]]} (${row[1] === null ? "not judged" : `grade ${row[1]}`})${row[4] && side === 3 ? ` ${row[4]}` : ""}`)];
+      const lines = [`Query ${data.ids[i]}${data.queries ? `: ${data.queries[i]}` : ""}`, reasons.why.map(part => part[1]).join(""),
+        ...(alone ? [] : ["", ...written(2, data.base)]), "", ...written(3, state.system)];
+      const area = make("textarea", null, lines.join("\n"));
+      box.append(area);
+      area.select();
+      copy.textContent = document.execCommand("copy") ? "copied" : "copy as text";
+      area.remove();
+    };
+    const link = make("a", {href: `#${encodeURIComponent(data.ids[i])}`}, "link");
+    return [make("p", {class: "reason"}, `${metric}: `, sentence(reasons.why)), box,
+      make("p", {class: "uses"}, longest > least ? button : null, copy, link), make("p", {class: "about"}, about.join(""))];
   };
 
   // --- controls ---
   for (const one of document.querySelectorAll(".script")) one.hidden = false;
   for (const id of ["find", "show", "segment"]) by(id).oninput = () => { state.page = 0; render(); };
+  const download = make("button", {type: "button"}, "values as CSV");
+  download.onclick = () => {
+    const address = URL.createObjectURL(new Blob(["\ufeff", csv()], {type: "text/csv"}));
+    make("a", {href: address, download: "values.csv"}).click();
+    URL.revokeObjectURL(address);
+  };
+  by("pager").after(make("p", {class: "script"}, download));
+  for (const id of ["system", "metric"])
+    by(id).oninput = () => { state[id] = Number(by(id).value); state.page = 0; if (by("picture")) draw(); render(); };
   if (by("picture")) {
     const picture = by("picture");
-    for (const id of ["system", "metric"])
-      by(id).oninput = () => { state[id] = Number(by(id).value); state.page = 0; draw(); render(); };
-    const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -1e9, End: 1e9};
-    const at = event => Math.floor(drawn.length * (event.clientX - picture.getBoundingClientRect().left) / picture.clientWidth);
-    picture.setAttribute("role", "slider");
-    picture.setAttribute("aria-valuemin", 1);
-    picture.setAttribute("aria-valuenow", 1);
-    picture.onmousemove = event => point(at(event));
-    picture.onfocus = () => point(state.at);
-    picture.onmouseleave = picture.onblur = () => { by("cursor").hidden = by("tip").hidden = true; };
-    picture.onclick = event => { point(at(event)); if (drawn[state.at] !== null) open(drawn[state.at]); };
-    picture.onkeydown = event => {
-      if (event.key in steps) { event.preventDefault(); point(state.at + steps[event.key]); }
-      else if (event.key === "Enter" && drawn[state.at] !== null) open(drawn[state.at]);
-    };
+    if (!data.drawn) {
+      const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -1e9, End: 1e9};
+      const at = event => Math.floor(drawn.length * (event.clientX - picture.getBoundingClientRect().left) / picture.clientWidth);
+      for (const [name, text] of [["role", "slider"], ["tabindex", 0], ["aria-valuemin", 1], ["aria-valuenow", 1]])
+        picture.setAttribute(name, text);
+      picture.onmousemove = event => point(at(event));
+      picture.onfocus = () => point(state.at);
+      picture.onmouseleave = picture.onblur = () => { by("cursor").hidden = by("tip").hidden = true; };
+      picture.onclick = event => { point(at(event)); if (drawn.length) open(drawn[state.at]); };
+      picture.onkeydown = event => {
+        if (event.key in steps) { event.preventDefault(); point(state.at + steps[event.key]); }
+        else if (event.key === "Enter" && drawn.length) { event.preventDefault(); open(drawn[state.at]); }
+      };
+    }
     draw();
   }
   const fromAddress = () => {

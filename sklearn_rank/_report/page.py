@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -13,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._report.content import Content, Difference, ListsOfQuery, Mean, Means, SegmentsOfPage
-from sklearn_rank._report.markup import Child, document, element, name, number_cell, sentence
-from sklearn_rank._report.pictures import bars, chosen, dot, shares
+from sklearn_rank._report.markup import Child, append, document, element, long, name, number_cell, sentence
+from sklearn_rank._report.pictures import axis, bars, chosen, dot, shares
 from sklearn_rank._tell.text import (
     between,
     listed,
     number,
+    p_in_words,
     p_value,
     plain,
     sign_of,
@@ -49,17 +51,18 @@ def to_html(content: Content, title: str | None) -> str:
     if len(kept) < len(content.ids):
         limits.append(f"The {len(kept):,} queries of {len(content.ids):,} that gain or lose most are kept here.")
     has_texts = content.text is not None or content.query_text is not None
+    choices = [(True, True), *([(False, True)] if has_texts else [])]
+    # If no page is small enough, the last is made, which has the lists.
+    choices += [(False, False), (not has_texts, True)] if content.lists else []
     shared = payload(content, kept)
     in_json = ascii_json(shared)
-    for with_texts, with_lists in ((True, True), (False, True), (False, False)):
+    for with_texts, with_lists in choices:
         left_out = []
         if has_texts and not with_texts:
             left_out.append("texts")
         if content.lists and not with_lists:
             left_out.append("lists of documents")
-        if (with_texts, with_lists) != (True, True) and not left_out:
-            continue
-        if len(in_json) > MOST_BYTES and ((with_texts and has_texts) or (with_lists and content.lists)):
+        if len(in_json) > MOST_BYTES and (with_texts, with_lists) != choices[-1]:
             # Whatever is left out, values alone are more.
             continue
         said = [f"Without {listed(left_out)}, with which the file would have more than 2 MB."] if left_out else []
@@ -74,11 +77,20 @@ def to_html(content: Content, title: str | None) -> str:
 
 def _main(content: Content, kept: Any, data: dict[str, Any], title: str | None, limits: list[str]) -> Element:
     parts = [
-        _head(content, title), _means(content), *(_plain_table(*one) for one in content.tables), _differences(content),
-        *map(_of_segments(content), content.segments),
-        _queries(content, kept, data, limits), _to_judge(content), _made(content),
+        _head(content, title), _means(content), *(_plain_table(*one) for one in content.tables),
+        _queries(content, kept, data, limits), *map(_of_segments(content), content.segments), _to_judge(content),
+        _made(content),
     ]  # fmt: skip
-    return element("main", *parts)
+    return element("main", *parts, class_="sklearn-rank")
+
+
+JOINER = re.compile(r"(?<=[^\x00-\x7f])\\u200([cd])(?=[^\x00-\x7f])")
+"""An escaped joiner inside of a word, as Persian and Hindi need it, or of an emoji."""
+
+
+def _text(value: Any) -> str:
+    """The text of a document or a query, which keeps its joiners."""
+    return JOINER.sub(lambda found: "\u200c" if found[1] == "c" else "\u200d", visible_text(value))
 
 
 def _said(text: str) -> str:
@@ -127,18 +139,18 @@ def _means(content: Content) -> Element:
         _column(f"{content.level} interval" if content.level else "", "number wide"),
     ]
     if is_compared:
-        head += [_column("difference"), _column("", "wide"), _column("p", "number wide"), _column("won : lost"),
-                 _column("", "wide")]  # fmt: skip
-    table = _table(head, *(_of_metric(content, one, len(head)) for one in content.means), class_="means")
+        head += [*_columns_of_differences()]
+    if len(content.systems) == 2 and is_compared and content.level:
+        table = _two_systems(content)
+    else:
+        table = _table(head, *(_of_metric(content, one, len(head)) for one in content.means), class_="means")
     return _section("Means", content.dots, table, id="means")
 
 
 def _of_metric(content: Content, means: Means, n_columns: int) -> Element:
-    known = [row.against for row in means.rows if row.against is not None]
-    largest = _largest(known, means.margin)
     lower = "" if means.greater_is_better else " lower is better"
     head = element("th", name(means.metric), element("small", lower), scope="rowgroup", colspan=n_columns)
-    rows = [_mean(content, means, row, largest) for row in means.rows]
+    rows = [_mean(content, means, row) for row in means.rows]
     return element("tbody", element("tr", head, class_="group"), *rows)
 
 
@@ -161,74 +173,109 @@ def _largest(known: list[Difference], margin: float | None = None) -> float:
     return max([*ends, 1.2 * (margin or 0.0)], default=0.0) or 1.0
 
 
-def _mean(content: Content, means: Means, row: Mean, largest: float) -> Element:
-    found, is_compared = row.against, content.baseline is not None
+def _mean(content: Content, means: Means, row: Mean) -> Element:
+    is_compared = content.baseline is not None
     label = element("th", name(row.system), scope="row")
     if is_compared and row.system == content.systems[content.baseline or 0]:
         label.append(element("small", " baseline"))
     mean = element("b", number(row.mean)) if row.is_best else number(row.mean)
     cells = [label, element("td", mean, class_="number"), number_cell(between(row.low, row.high), "wide quiet")]
-    if is_compared and found is None:
+    return element("tr", *cells, *(_against(means, row.against) if is_compared else []))
+
+
+def _against(means: Means, found: Difference | None) -> list[Element]:
+    """Cells with the difference of a system from the baseline; empty for the baseline."""
+    largest = _largest([row.against for row in means.rows if row.against is not None], means.margin)
+    if found is None:
         zero = dot(Difference(None), largest, greater_is_better=True, margin=means.margin)
-        cells += [number_cell(""), element("td", zero, class_="wide"), number_cell("", "wide"), number_cell(""),
-                  element("td", class_="wide")]  # fmt: skip
-    elif found is not None:
-        counted = found.won is not None and found.lost is not None
-        won_lost = f"{found.won:,} : {found.lost:,}" if counted else ""
-        drawn = shares(found.won or 0, found.tied or 0, found.lost or 0) if counted else None
-        gain = (found.difference or 0.0) * (1 if means.greater_is_better else -1)
-        kind = {"+": "better", "-": "worse"}.get(sign_of(gain), "") if found.is_shown else ""
-        picture = dot(found, largest, greater_is_better=means.greater_is_better, margin=means.margin)
-        cells += [
-            number_cell(number(found.difference, signed=True), kind), element("td", picture, class_="wide"),
-            number_cell(p_value(found.p), "wide"), number_cell(won_lost), element("td", drawn, class_="wide"),
-        ]  # fmt: skip
-    return element("tr", *cells)
+        return [number_cell(""), element("td", zero, class_="wide"), number_cell("", "wide"), number_cell("", "wide"),
+                element("td", class_="wide")]  # fmt: skip
+    counted = found.won is not None and found.lost is not None
+    won_lost = f"{found.won:,} : {found.lost:,}" if counted else ""
+    drawn = shares(found.won or 0, found.tied or 0, found.lost or 0) if counted else None
+    picture = dot(found, largest, greater_is_better=means.greater_is_better, margin=means.margin)
+    return [
+        _difference(found, means.greater_is_better, means.margin), element("td", picture, class_="wide"),
+        number_cell(p_value(found.p), "wide"), number_cell(won_lost, "wide"), element("td", drawn, class_="wide"),
+    ]  # fmt: skip
+
+
+def _columns_of_differences() -> list[Child]:
+    return [_column("difference"), _column("", "wide"), _column("p", "number wide"),
+            _column("won : lost", "number wide"), _column("", "wide")]  # fmt: skip
+
+
+def _difference(found: Difference, greater_is_better: bool, margin: float | None = None) -> Element:
+    """A cell with a difference; in a narrow window, interval, p and margin are below it."""
+    gain = (found.difference or 0.0) * (1 if greater_is_better else -1)
+    kind = {"+": "better", "-": "worse"}.get(sign_of(gain), "") if found.is_shown else ""
+    known = [between(found.low, found.high, signed=True), p_in_words(found.p)]
+    known.append("" if margin is None else f"margin {number(margin)}")
+    known.append("" if found.won is None else f"won {found.won:,} : {found.lost:,}")
+    below: list[Child] = [element("small", one, class_="narrow") for one in known if one]
+    made = number_cell("", kind)
+    for one in (number(found.difference, signed=True), *below):
+        append(made, one)
+    return made
+
+
+def _two_systems(content: Content) -> Element:
+    """A row for each metric: both means with their intervals, and the difference."""
+    old, new = (content.systems[i] for i in (content.baseline or 0, content.shown))
+    head = ["metric", *(element("th", name(one), element("small", " baseline") if one == old else None, scope="col",
+                                class_="number") for one in (old, new)),
+            *_columns_of_differences()]  # fmt: skip
+    rows = []
+    for means in content.means:
+        by_name = {row.system: row for row in means.rows}
+        label = element("th", name(means.metric), scope="row")
+        append(label, None if means.greater_is_better else element("small", " lower is better"))
+        cells = [label]
+        for one in (by_name[old], by_name[new]):
+            cell = element("td", element("b", number(one.mean)) if one.is_best else number(one.mean), class_="number")
+            append(cell, element("small", between(one.low, one.high), class_="wide block"))
+            cells.append(cell)
+        rows.append(element("tr", *cells, *_against(means, by_name[new].against)))
+    return _table(head, element("tbody", *rows), class_="means")
 
 
 # --- query by query ------------------------------------------------------------------------------------------
 
 
-def _differences(content: Content) -> Element | None:
-    gain, alone = content.gain(content.shown, 0), content.baseline is None
+def _picture(content: Content, *, is_cut: bool) -> Element | None:
+    """Sorted differences of queries, or sorted values of a single system."""
+    metric, alone = content.metric, content.baseline is None
+    gain = content.gain(content.shown, metric)
     ordered = -np.sort(-gain[~np.isnan(gain)])
     if not len(ordered):
         return None
-    # Bars show values for a single system, otherwise gains.
-    sign = 1.0 if content.greater_is_better[0] else -1.0
-    svg, largest, on_floor = bars(ordered * sign if alone else ordered, alone=alone)
-    about = (
-        "Each query's value, sorted." if alone else "Each query's difference from the baseline, sorted: better above."
-    )
-    hint = element("span", " Point at it to see the query, click to open it below.", class_="script", hidden="")
+    # Bars show values of a single system, otherwise gains.
+    sign = 1 if content.greater_is_better[metric] else -1
+    turn = sign if alone else 1
+    mean = _mean_difference(content, content.shown, metric)
     counts = [] if alone else [
         element("span", f"{(gain > 0).sum():,} better", class_="better", id="n-better"),
         element("span", f"{(gain < 0).sum():,} worse", class_="worse", id="n-worse"),
     ]  # fmt: skip
-    systems = [(i, one) for i, one in enumerate(content.systems) if i != content.baseline]
-    picture = element(
+    said = f"dashed: mean {number(mean, signed=not alone)}" if mean is not None else ""
+    counts.insert(1, element("span", said, class_="quiet", id="mean"))
+    hint = element("span", " Point at a bar to see the query, click to open it below.", class_="script", hidden="")
+    label = "Sorted values of queries" if alone else "Sorted differences of queries: better above"
+    return element(
         "div",
-        element("span", number(largest if alone else sign * largest, signed=not alone), class_="axis top",
-                id="axis-top"),
-        element("span", "" if on_floor else "0", class_="axis middle", id="axis-middle"),
-        element("span", "0" if on_floor else number(-largest if alone else -sign * largest, signed=not alone),
-                class_="axis bottom", id="axis-bottom"),
-        element("div", svg, element("i", id="cursor", hidden=""), id="picture", tabindex=0, role="img",
-                aria_label="Sorted differences of queries"),
+        element("p", f"{label}.", None if is_cut else hint, class_="about"),
+        element(
+            "div",
+            axis(ordered * turn, sign * turn, signed=not alone),
+            element("div", bars(ordered * turn, None if mean is None else sign * turn * mean),
+                    element("i", id="cursor", hidden=""), id="picture", role="img", aria_label=label),
+            class_="picture",
+        ),
         element("p", element("b", id="tip-name"), " ", element("b", id="tip-value"), element("span", id="tip-text"),
                 id="tip", hidden="", aria_live="polite"),
         element("p", *counts, class_="counts"),
-        class_="picture",
+        class_="figure",
     )  # fmt: skip
-    controls = element(
-        "div",
-        _select("system", [(str(i), visible(one)) for i, one in systems], str(content.shown)),
-        _select("metric", [(str(i), visible(one)) for i, one in enumerate(content.metrics)], "0"),
-        class_="controls script", hidden="",
-    )  # fmt: skip
-    section = _section("Query by query", about, controls, picture, id="differences")
-    section[1].append(hint)
-    return section
 
 
 def _select(label: str, options: list[tuple[str, str]], chosen: str) -> Element:
@@ -253,14 +300,12 @@ def _segments(content: Content, segments: SegmentsOfPage) -> Element:
     made = []
     for row in rows:
         found = row.difference
-        gain = (found.difference or 0.0) * (1 if up else -1)
-        kind = {"+": "better", "-": "worse"}.get(sign_of(gain), "") if found.is_shown and is_compared else ""
         drawn = dot(found, largest, greater_is_better=up) if is_compared else None
         made.append(
             element(
                 "tr", element("th", name(row.segment), scope="row"),
                 element("td", name(row.system)) if several else None, number_cell(f"{row.n_queries:,}"),
-                number_cell(number(found.difference, signed=is_compared), kind),
+                _difference(found, up) if is_compared else number_cell(number(found.difference)),
                 number_cell(between(found.low, found.high, signed=is_compared), "wide quiet"),
                 element("td", drawn, class_="wide") if is_compared else None,
                 number_cell(p_value(found.p), "wide") if is_compared else None,
@@ -282,11 +327,11 @@ def _segments(content: Content, segments: SegmentsOfPage) -> Element:
 
 def _queries(content: Content, kept: Any, data: dict[str, Any], limits: list[str]) -> Element:
     alone, base = content.baseline is None, content.baseline
-    about = " ".join([*limits, content.why_no_lists]) if content.why_no_lists or limits else ""
+    about = " ".join(filter(None, [*limits, content.why_no_lists, content.unexplained]))
     head = [_column("query", ""), *(_column("", "number system") for _ in range(1 if alone else 2)),
             *([] if alone else [_column("difference")]), *(element("th", name(one.name), scope="col", class_="wide")
             for one in content.attributes)]  # fmt: skip
-    gain = content.gain(content.shown, 0)[kept]
+    gain = content.gain(content.shown, content.metric)[kept]
     order = np.argsort(gain, kind="stable")[:QUERIES_AT_ONCE].tolist()
     shown = [content.shown] if base is None else [base, content.shown]
     for cell, system in zip(head[1:], shown, strict=False):
@@ -294,10 +339,10 @@ def _queries(content: Content, kept: Any, data: dict[str, Any], limits: list[str
     rows = []
     for at in order:
         query = int(kept[at])
-        values = [float(content.values[system, 0][query]) for system in shown]
+        values = [float(content.values[system, content.metric][query]) for system in shown]
         label = element("th", name(content.ids[query]), scope="row")
         if "queries" in data:
-            label.append(element("small", visible_text(data["queries"][at]), class_="text"))
+            label.append(element("small", data["queries"][at], class_=f"text {long(data['queries'][at]) or ''}"))
         difference = values[-1] - values[0]
         kind = {"+": "better", "-": "worse"}.get(sign_of(float(gain[at])), "")
         rows.append(
@@ -307,23 +352,32 @@ def _queries(content: Content, kept: Any, data: dict[str, Any], limits: list[str
                 *(element("td", name(one.values[one.of_query[query]]), class_="wide") for one in content.attributes),
             )
         )  # fmt: skip
-        if "lists" in data and (found := content.lists.get((query, content.shown))):
-            why = element("p", *sentence(found.why))
+        found = content.lists.get((query, content.shown))
+        if "lists" in data and found and content.metric in found.reasons:
+            why = element("p", *sentence(found.reasons[content.metric].why))
             rows.append(element("tr", element("td", why, colspan=len(head)), class_="why"))
     show = [("all", "all"), ("better", "better"), ("worse", "worse"), ("lists", "with lists")]
     options = [("", "all")]
     for i, one in enumerate(content.attributes):
         if len(one.values) <= MOST_FILTERED:
             options += [(f"{i} {j}", f"{visible(one.name)}: {visible(value)}") for j, value in enumerate(one.values)]
+    systems = [(str(i), visible(one)) for i, one in enumerate(content.systems) if i != base]
     controls = element(
-        "div", element("label", "find", element("input", type="search", id="find", autocomplete="off")),
+        "div",
+        _select("system", systems, str(content.shown)),
+        _select("metric", [(str(i), visible(one)) for i, one in enumerate(content.metrics)], str(content.metric)),
+        element("label", "find", element("input", type="search", id="find", autocomplete="off")),
         _select("show", show[:1] + show[3:] if alone else show, "all"), _select("segment", options, ""),
         class_="controls script", hidden="",
     )  # fmt: skip
+    caption = element("caption", visible(content.metrics[content.metric]))
     table = _table([*head], element("tbody", *rows, id="rows"), class_="queries", id="queries-table")
+    table.insert(0, caption)
     pager = element("p", f"{len(order)} of {len(content.ids):,} queries", id="pager", aria_live="polite")
     first = "Worst first." if alone else "Largest loss first."
-    return _section("Queries", f"{first} {about}".strip(), controls, table, pager, id="queries")
+    picture = _picture(content, is_cut=len(kept) < len(content.ids))
+    heading = "Query by query" if alone else "Why: query by query"
+    return _section(heading, f"{first} {about}".strip(), controls, picture, table, pager, id="queries")
 
 
 # --- the rest ------------------------------------------------------------------------------------------------
@@ -366,7 +420,7 @@ def kept_queries(content: Content) -> Index:
     most = MOST_KEPT_VALUES // (len(content.systems) * len(content.metrics))
     if n <= most:
         return np.arange(n)
-    gain, kept = content.gain(content.shown, 0), np.zeros(n, bool)
+    gain, kept = content.gain(content.shown, content.metric), np.zeros(n, bool)
     order = np.argsort(gain, kind="stable")[: np.count_nonzero(~np.isnan(gain))]
     kept[order[: most // 2]] = kept[order[-(most // 2) :]] = True
     return np.flatnonzero(kept)
@@ -449,11 +503,12 @@ def payload(content: Content, kept: Index) -> dict[str, Any]:
     several = [i for i in range(len(content.systems)) if i != content.baseline]
     data: dict[str, Any] = {
         "systems": [*map(visible, content.systems)], "base": content.baseline, "shown": content.shown,
-        "metrics": [*map(visible, content.metrics)], "up": content.greater_is_better, "depth": content.depth,
-        "total": len(content.ids), "ids": [visible(content.ids[i]) for i in kept.tolist()], "values": values,
+        "metrics": [*map(visible, content.metrics)], "up": content.greater_is_better, "metric": content.metric,
+        "ids": [visible(content.ids[i]) for i in kept.tolist()], "values": values,
         "decimals": decimals, "exact": exact,
         "counts": {str(s): [_counts(content.gain(s, m)) for m in range(len(content.metrics))] for s in several},
         "by": [_attribute(one.name, one.values, one.of_query[kept]) for one in content.attributes],
+        "mean": {str(s): [_mean_difference(content, s, m) for m in range(len(content.metrics))] for s in several},
         "why": content.why_no_lists,
     }  # fmt: skip
     if len(kept) < len(content.ids):
@@ -465,10 +520,17 @@ def texts_and_lists(content: Content, kept: Index, *, with_texts: bool, with_lis
     """Return the other data for the script."""
     data: dict[str, Any] = {}
     if with_texts and content.query_text is not None:
-        data["queries"] = [visible_text(content.query_text(content.ids[i])) for i in kept.tolist()]
+        data["queries"] = [_text(content.query_text(content.ids[i])) for i in kept.tolist()]
     if with_lists and content.lists:
         data |= _lists(content, kept, with_texts=with_texts)
     return data
+
+
+def _mean_difference(content: Content, system: int, metric: int) -> float | None:
+    """Mean of the differences, or of the values of a single system; None if it is undefined."""
+    row = next((row for row in content.means[metric].rows if row.system == content.systems[system]), None)
+    mean = None if row is None else row.mean if row.against is None else row.against.difference
+    return None if mean is None or not math.isfinite(mean) else mean
 
 
 def _counts(gain: Array) -> list[int]:
@@ -498,18 +560,23 @@ def _lists(content: Content, kept: Index, *, with_texts: bool) -> dict[str, Any]
     grades = [one.grade for found in content.lists.values() for one in found.documents if one.grade is not None]
     data = {"lists": lists, "documents": [*map(visible, documents)], "top": max([*grades, 1.0])}
     if with_texts and content.text is not None:
-        data["texts"] = [visible_text(content.text(document)) for document in documents]
+        data["texts"] = [_text(content.text(document)) for document in documents]
     return data
 
 
 def _list(found: ListsOfQuery, documents: dict[Any, int]) -> dict[str, Any]:
     rows = [
-        [documents.setdefault(one.id, len(documents)), *map(_word, (one.grade, one.old, one.new)),
-         number(one.contribution, signed=True) if one.contribution else ""]
+        [documents.setdefault(one.id, len(documents)), *map(_word, (one.grade, one.old, one.new))]
         for one in found.documents
-    ]  # fmt: skip
-    return {"why": [[kind, visible(text) if kind == "name" else text] for kind, text in found.why], "rows": rows,
-            "n": found.n_documents, "neither": found.n_neither, "sum": found.is_sum}  # fmt: skip
+    ]
+    reasons = {
+        str(metric): {
+            "why": [[kind, visible(text) if kind == "name" else text] for kind, text in one.why],
+            "adds": [number(x, signed=True) if x else "" for x in one.contributions], "neither": one.n_neither,
+            "sum": one.is_sum, "depth": one.depth,
+        } for metric, one in found.reasons.items()
+    }  # fmt: skip
+    return {"rows": rows, "n": found.n_documents, "reasons": reasons}
 
 
 def _word(x: float | None) -> Any:

@@ -55,7 +55,7 @@ def page_of(gate: GateParts, old: Any, new: Any, options: Options) -> Content:
         notes=notes(gate), choices=choices(gate), means=means, level="" if is_compared else "one-sided",
         systems=systems,
         baseline=0 if is_compared else None, shown=len(systems) - 1, metrics=[*map(display_name, queries)],
-        greater_is_better=[one.greater_is_better for one in means], depth=0, ids=ids, values=values, text=options.text,
+        greater_is_better=[one.greater_is_better for one in means], ids=ids, values=values, text=options.text,
         query_text=options.query_text, made=made_of(meanings, old or new, options.code),
         dots=("Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
               + " The dashed line is the margin." * (gate.margin is not None)) * is_compared,

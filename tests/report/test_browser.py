@@ -209,7 +209,7 @@ def test_numbers_at_every_scale(opened, scale):
         assert tab.inner_text(f"#n-{show}") == f"{n} {show}"
         tab.select_option("#show", show)
         assert tab.inner_text("#pager").split(" queries")[0].endswith(f"of {n}")
-    top, bottom = tab.inner_text("#axis-top"), tab.inner_text("#axis-bottom")
+    top, bottom = (tab.text_content(f"#axis-{end}") for end in ("top", "bottom"))
     assert number(np.abs(new - old).max(), signed=True) in (top, bottom.replace("\N{MINUS SIGN}", "+", 1))
 
 
@@ -228,10 +228,10 @@ def test_lists_of_the_worst_query(opened, report, page):
     tab = opened(page)
     query = rows_of(tab)[0][0]
     found = report.explain(query, new="two-tower", old="bm25")
-    assert tab.locator("tr.query").first.get_attribute("aria-expanded") == "true"
+    assert tab.locator("tr.query button").first.get_attribute("aria-expanded") == "true"
     reason = tab.inner_text(".reason")
     first = found.documents[int(np.argmin(found.contribution))]
-    assert reason.startswith(f"Most of {number(found.difference, signed=True)}: {first} (grade")
+    assert reason.startswith(f"nDCG@10: Most of {number(found.difference, signed=True)}: {first} (grade")
     assert tab.locator(".list").first.locator("li").count() == 10
     tab.click("tr.open button")
     for system, ranks in zip((0, 1), found.ranks, strict=True):
@@ -280,6 +280,10 @@ def test_keyboard(opened, report, page):
     tab.keyboard.press("Tab")
     tab.keyboard.press(" ")
     assert tab.locator("tr.open").count() == 1
+    tab.focus("#pager button:last-child")
+    for _ in range(2):
+        tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.textContent") in ("back", "next")
     tab.focus("thead button")
     tab.keyboard.press("Enter")
     assert [row[0] for row in rows_of(tab)] == sorted(ids.tolist())[:20]
@@ -298,11 +302,12 @@ def test_pointer_and_address(opened, report, page):
     assert tab.inner_text("#tip-text") == text_of(best)
     tab.mouse.click(box["x"] + 2, box["y"] + 50)
     assert tab.locator("tr.open").count() == 1
-    assert tab.locator("tr[aria-expanded=true] bdi").first.inner_text() == best
+    assert tab.locator("button[aria-expanded=true] bdi").first.inner_text() == best
+    assert tab.evaluate("location.hash") == f"#{best}" == tab.get_attribute("tr.open a", "href")
     tab.hover("li >> nth=0")
     assert tab.locator("li.same").count() in (1, 2)
     tab = opened(page, address="#q00007")
-    assert tab.locator("tr[aria-expanded=true] bdi").first.inner_text() == "q00007"
+    assert tab.locator("button[aria-expanded=true] bdi").first.inner_text() == "q00007"
 
 
 def test_browser_filters(opened, report, page):
@@ -334,7 +339,7 @@ def test_browser_with_hostile_names(opened, name):
     assert overflow(tab) <= 0
     assert visible(as_id(name)) in [row[0] for row in rows_of(tab)]
     for i in range(2):
-        row = tab.locator("#rows tr.query").nth(i)
+        row = tab.locator("#rows tr.query button").nth(i)
         if row.get_attribute("aria-expanded") == "false":
             row.click()
         assert tab.locator("tr.open .list").count() == 2
