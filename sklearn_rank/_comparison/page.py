@@ -99,6 +99,8 @@ def _lead(
     old, new = systems[baseline], systems[shown]
     of_first, name = means[first], display_name(first)
     test = tests[first]
+    if test is None and all(map(math.isnan, of_first.values())):
+        return [[("", f"{name} is undefined for every query.")], *_others(comparison)]
     if test is None:
         return [[part for s in systems for part in (("name", s), ("", f" {number(of_first[s])}; "))][:-1]
                 + [("", f" {number(of_first[systems[-1]])} in {name}.")]]  # fmt: skip

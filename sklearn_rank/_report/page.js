@@ -307,5 +307,5 @@
     return wanted && i >= 0;
   };
   addEventListener("hashchange", fromAddress);
-  if (!fromAddress()) { find(); state.open = order.length ? order[0] : -1; render(); }
+  if (!fromAddress()) { find(); state.open = order.length && order[0] in lists ? order[0] : -1; render(); }
 })();

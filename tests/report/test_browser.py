@@ -1,5 +1,6 @@
 """The page in Chromium: content, keys and clicks, blocked requests, and time to load."""
 
+import csv
 import json
 import os
 import re
@@ -327,6 +328,81 @@ def test_browser_filters(opened, report, page):
     assert tab.inner_text("#pager").split(" queries")[0].endswith(f"of {expected}")
     tab.fill("#find", "nowhere")
     assert tab.inner_text("#pager") == "No query."
+
+
+def test_another_metric_and_orders(opened, report, page):
+    """Row, lists and sentence speak of the chosen metric; whole ids rise as numbers; arrows follow the numbers."""
+    tab = opened(page)
+    tab.select_option("#metric", label="MAP")
+    query, old, new, *_ = rows_of(tab)[0]
+    found = report.explain(query, new="two-tower", old="bm25", metric="map")
+    first = found.documents[int(np.argmin(found.contribution))]
+    tab.click(f"tr.query button:has-text('{query}')")
+    if tab.locator("tr.open").count() == 0:
+        tab.click(f"tr.query button:has-text('{query}')")
+    assert tab.inner_text("caption") == "MAP"
+    assert tab.inner_text(".reason").startswith(f"MAP: Largest effects on {number(found.difference, signed=True)}: {first}")
+    assert tab.locator("h3 span").all_inner_texts() == [f"MAP {old}", f"MAP {new}"]
+    assert "the effect on the difference in MAP" in tab.inner_text("tr.open")
+    errors = {
+        name: Evaluation.from_values([10, 9, 100], {"mae": x}) for name, x in (("a", [1.0, 2, 3]), ("b", [3.0, 1, 3]))
+    }
+    tab = opened(compare_systems(errors, baseline="a", on_misuse="ignore").to_html())
+    assert [row[0] for row in rows_of(tab)] == ["10", "100", "9"]
+    assert tab.locator("th[aria-sort=descending]").inner_text() == "difference \N{DOWNWARDS ARROW}"
+    tab.click("thead button >> nth=0")
+    assert [row[0] for row in rows_of(tab)] == ["9", "10", "100"]
+
+
+def test_values_and_texts_to_take_along(opened, report, page):
+    tab = opened(page)
+    with tab.expect_download() as waiting:
+        tab.click("text=values as CSV")
+    with open(waiting.value.path(), encoding="utf-8-sig", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head[:4] == ["query", "country", "bm25 nDCG@10", "bm25 MAP"]
+    values = np.array([row[2:] for row in rows], float)
+    expected = np.stack([report.per_query[s][m] for s in ("bm25", "two-tower") for m in ("ndcg@10", "map", "mrr")], 1)
+    np.testing.assert_allclose(values, expected, atol=3e-6)
+    tab.evaluate("document.oncopy = () => { window.copied = getSelection().toString() || "
+                 "document.activeElement.value; }")  # fmt: skip
+    query = rows_of(tab)[0][0]
+    tab.click("text=copy as text")
+    copied = tab.evaluate("window.copied")
+    assert copied.startswith(f"Query {query}: {text_of(query)}\nMost of ")
+    assert "\n\nbm25: nDCG@10 0." in copied
+
+
+def test_texts_of_many_scripts(opened):
+    """Joiners stay, decomposed letters are found, words are whole, and the tip stays inside."""
+    texts = {"q1": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "q2": "\u0915\u094d\u200d\u0937",
+             "q3": "\U0001f468\u200d\U0001f469\u200d\U0001f467", "q4": "cafe\u0301"}  # fmt: skip
+    runs = {"old": {q: ["a", "b"] for q in texts}, "new": {q: ["b", "a"] for q in texts}}
+    report = compare_systems({q: {"a": 1} for q in texts}, runs, metrics="mrr", on_misuse="ignore")
+    html = report.to_html(query_text=texts)
+    for script in (False, True):
+        tab = opened(html, width=390, script=script)
+        assert tab.locator("th small.text").all_inner_texts() == [*texts.values()]
+    tab.fill("#find", "caf\u00e9")
+    assert [row[0] for row in rows_of(tab)] == ["q4"]
+    tab.fill("#find", "")
+    tab.locator("#picture").scroll_into_view_if_needed()
+    box = tab.locator("#picture").bounding_box()
+    for x in (2, box["width"] - 2):
+        tab.mouse.move(box["x"] + x, box["y"] + 50)
+        tip = tab.locator("#tip").bounding_box()
+        assert tip["x"] >= 0
+        assert tip["x"] + tip["width"] <= 390
+
+
+def test_the_page_leaves_a_notebook_as_it_is(opened, page):
+    tab = opened("<body><p id=mine>Mine</p><table><tr><td id=cell>1</td></tr></table></body>")
+    style = "['mine', 'cell'].map(id => JSON.stringify({...getComputedStyle(document.getElementById(id))}))"
+    before = tab.evaluate(style)
+    rules = re.search("<style>(.*?)</style>", page, re.DOTALL)[1]
+    tab.evaluate("rules => { const one = document.createElement('div'); one.innerHTML = `<style>${rules}</style>"
+                 "<main class=sklearn-rank></main>`; document.body.append(one); }", rules)  # fmt: skip
+    assert tab.evaluate(style) == before
 
 
 # --- safety --------------------------------------------------------------------------------------------------

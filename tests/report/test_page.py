@@ -15,7 +15,7 @@ from pages import Reader, comparison, runs_of, text_of
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank import compare_systems, evaluate_run, metric
 from sklearn_rank._cli import main
 from sklearn_rank._report import page as page_module
 from sklearn_rank._tell.text import between, number, visible
@@ -97,6 +97,76 @@ def test_verdicts(new, keywords, verdict):
     assert report.verdict == verdict
     assert verdict in text
     assert (verdict in repr(report)) == ("not tested" not in verdict)
+
+
+NAN = np.nan
+
+
+def test_means_of_common_queries_and_undefined_metrics():
+    """Of five queries three have values in both systems; the first metric has none."""
+    old, new = [NAN, 0.1, 0.2, 0.3, 0.4], [0.5, 0.4, NAN, 0.5, 0.7]
+    made = {
+        name: Evaluation.from_values(range(5), {"empty": np.full(5, NAN), "m": x})
+        for name, x in (("old", old), ("new", new))
+    }
+    text, data = text_and_data(compare_systems(made, baseline="old", on_misuse="ignore"))
+    assert data["metric"] == 1
+    assert data["counts"]["1"] == [[0, 0, 0], [3, 0, 0]]
+    assert "empty is undefined for every query." in text
+    assert "dashed: mean +0.2667" in text
+    for first in made.values():
+        assert "empty" in text_and_data(first)[0]
+    made = {name: Evaluation.from_values(range(5), {"m": x}) for name, x in (("old", old), ("new", new))}
+    text, _ = text_and_data(compare_systems(made, baseline="old", on_misuse="ignore"))
+    assert "m is 0.5333 instead of 0.2667: +0.2667" in text
+    assert "Both means are of the 3 queries where both systems have a value." in text
+
+
+def test_lists_of_undefined_queries_and_none():
+    qrels, runs = runs_of(6)
+    qrels["q00002"] = dict.fromkeys(qrels["q00002"], 0)
+    undefined = compare_systems(qrels, runs, metrics=["ndcg@10", "map"], replace_undefined_by=NAN, on_misuse="ignore")
+    for result in (undefined, undefined["bm25"]):
+        _, data = text_and_data(result, lists=["q00002", "q00004"])
+        assert [*data["lists"]] == ["4"]
+        text, data = text_and_data(result, lists=[])
+        assert "Lists of documents were not asked for." in text
+        assert "lists" not in data
+
+
+def test_attributes_are_in_their_order():
+    qrels, runs = runs_of(4)
+    by = {"length": dict(zip(qrels, (10, 9, 100, 9), strict=True)), "day": dict(zip(qrels, "tsts", strict=True))}
+    _, data = text_and_data(evaluate_run(qrels, runs["bm25"], metrics="ndcg@10", by=by))
+    assert [(one["values"], one["of"]) for one in data["by"]] == [
+        (["9", "10", "100"], [1, 0, 2, 0]),
+        (["s", "t"], [1, 0, 1, 0]),
+    ]
+
+
+def test_metrics_of_your_own_have_lists_or_a_reason():
+    rng = np.random.default_rng(0)
+    qid, label, price = np.repeat(np.arange(9), 5), rng.integers(0, 3, 45).astype(float), rng.integers(1, 9, 45)
+    scores = {"old": rng.random(45), "new": rng.random(45) + label}
+
+    @metric("profit_of_page", columns=["price"])
+    def profit(r):
+        return r.cumsum(r.column("price") * r.relevant)
+
+    def first_is_relevant(y_true, y_score):
+        return float(y_true[np.argmax(y_score)] > 0)
+
+    for own, reasons, said in (
+        ("profit_of_page@3", ["0", "1"], None),
+        ({"own": first_is_relevant, "ndcg@3": "ndcg@3"}, ["1"], "own is not explained by documents."),
+    ):
+        metrics = [own, "ndcg@3"] if isinstance(own, str) else own
+        columns = {"price": price} if isinstance(own, str) else {}
+        report = compare_systems(label, scores, qid=qid, metrics=metrics, on_misuse="ignore", **columns)
+        text, data = text_and_data(report)
+        assert {*data["lists"]} == {str(i) for i in range(9)}
+        assert all([*one["1"]["reasons"]] == reasons for one in data["lists"].values())
+        assert said is None or said in text
 
 
 def test_failed_models_and_a_single_model():
