@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sklearn_rank._comparison.verdict import outcomes_of, said_by, said_by_other_metrics
 from sklearn_rank._evaluation.page import add_lists, answer, content_of, facts_of, query_attributes
 from sklearn_rank._metric.notation import display_name
@@ -62,8 +64,7 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     of_systems = enumerate(comparison.results.values())
     values = {(i, j): result.per_query[m] for i, result in of_systems for j, m in enumerate(metrics)}
     summary = comparison.summary(full=True)
-    is_common = all(row["undefined"] in (0, None) for row in (dict(zip(summary.columns, one, strict=True))
-                                                               for one in summary.rows))  # fmt: skip
+    is_common = not any(np.isnan(one).any() for one in values.values())
     content = Content(
         kind="Comparison of rankers", heading=said_by(comparison, metrics[0]).sentence,
         lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
@@ -112,8 +113,7 @@ def _lead(
     found = outcomes[first][new]
     lead = instead_of(name, row.mean_b, row.mean_a, difference_of(row), found.gain, ", ".join(known))
     values = comparison.results[old].per_query[first] + comparison.results[new].per_query[first]
-    n = sum(not math.isnan(x) for x in values.tolist())
-    if n < len(values):
+    if (n := int((~np.isnan(values)).sum())) < len(values):
         lead.append(("", f" Both means are of the {n:,} queries where both systems have a value."))
     if len(systems) > 2:
         lead = [("name", new), ("", ": "), *lead, ("", " "), *_against(old, outcomes[first])]

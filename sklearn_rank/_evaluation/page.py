@@ -152,32 +152,29 @@ def add_lists(
             "keep them."
         )
         return
-    alone = content.baseline is None
-    names = {display_name(one): one for one in old.meaning}
-    explained = {j: names[one] for j, one in enumerate(content.metrics) if _is_explained(old, names.get(one))}
-    if not explained:
-        content.why_no_lists = (
-            f"There are no lists of documents: {listed(content.metrics)} "
-            f"{'is' if len(content.metrics) == 1 else 'are'} not explained by documents."
-        )
+    alone, names = content.baseline is None, {display_name(one): one for one in old.meaning}
+    specs = {j: old._specs.get(names.get(one)) for j, one in enumerate(content.metrics)}
+    specs = {j: spec for j, spec in specs.items() if spec is not None and not spec.metric.subtopics}
+    others = [one for j, one in enumerate(content.metrics) if j not in specs]
+    unexplained = f"{listed(others)} {'is' if len(others) == 1 else 'are'} not explained by documents."
+    if not specs:
+        content.why_no_lists = f"There are no lists of documents: {unexplained}"
         return
-    for (system, result), (j, one) in product(new.items(), explained.items()):
-        spec, sides = old._specs[one], [content.systems[i] for i in (content.baseline or 0, system)]
-        source = Source((sides[0], sides[1]), (old, result), spec, one)
-        defined = [i for i in asked if not math.isnan(content.gain(system, j)[i])]
-        numbers = [at[content.ids[i]] for i in defined] if at is not None else defined
-        for query, found in zip(defined, explanations_of(source, numbers) if numbers else [], strict=True):
+    for (system, result), (j, spec) in product(new.items(), specs.items()):
+        one = names[content.metrics[j]]
+        source = Source((content.systems[content.baseline or 0], content.systems[system]), (old, result), spec, one)
+        is_undefined = np.isnan(old.per_query[one] + result.per_query[one])
+        numbers = [(i, i if at is None else at[content.ids[i]]) for i in asked]
+        numbers = [(i, of_result) for i, of_result in numbers if not is_undefined[of_result]]
+        explanations = explanations_of(source, [of_result for _, of_result in numbers]) if numbers else []
+        for (query, _), found in zip(numbers, explanations, strict=True):
             if (query, system) not in content.lists:
                 content.lists[query, system] = _lists_of(found, alone=alone)
-            documents = content.lists[query, system].documents
-            content.lists[query, system].reasons[j] = _reasons(found, documents, spec, alone=alone)
+            documents, _, reasons = content.lists[query, system]
+            reasons[j] = _reasons(found, documents, spec, alone=alone)
         if system == content.shown and one == metric and not alone and old.average[metric] == "macro" and numbers:
             table = documents_to_judge(source, N_TO_JUDGE)
             content.to_judge = tuple(map(str, table.columns)), [*table.rows]
-    if unexplained := [one for j, one in enumerate(content.metrics) if j not in explained]:
-        content.unexplained = (
-            f"{listed(unexplained)} {'is' if len(unexplained) == 1 else 'are'} not explained by documents."
-        )
     if len(asked) < len(content.ids):
         worst = "lowest" if content.greater_is_better[content.metric] else "highest"
         which = "are named by lists=" if isinstance(options.lists, list) else (
@@ -186,6 +183,8 @@ def add_lists(
         content.why_no_lists = (
             f"Open a query to see its documents; the file has lists of {len(asked)} queries that {which}."
         )
+    if others:
+        content.why_no_lists = f"{content.why_no_lists} {unexplained}".strip()
     _check_texts(content)
 
 
@@ -212,11 +211,6 @@ def _numbers(content: Content, lists: int | list[Any]) -> list[int]:
         return order[:lists]
     in_turn = [i for pair in zip(order, reversed(order), strict=True) for i in pair]
     return [*dict.fromkeys(in_turn)][:lists]
-
-
-def _is_explained(result: Any, metric: str | None) -> bool:
-    spec = result._specs.get(metric)
-    return spec is not None and not spec.metric.subtopics
 
 
 def _lists_of(found: Explanation, *, alone: bool) -> ListsOfQuery:

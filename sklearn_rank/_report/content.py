@@ -142,8 +142,8 @@ class Content:
         Values by system and metric.
     lists : dict of (int, int) to ListsOfQuery
         Lists by query and system.
-    why_no_lists, unexplained : str
-        Reason why lists are missing, for all or some queries; metrics that documents do not explain.
+    why_no_lists : str
+        Reason why lists are missing, for all or some queries or metrics.
     to_judge : (head, rows)
     made : list of (str, str)
         A term and its description.
@@ -171,7 +171,6 @@ class Content:
     segments: list[SegmentsOfPage] = field(default_factory=list)
     lists: dict[tuple[int, int], ListsOfQuery] = field(default_factory=dict)
     why_no_lists: str = ""
-    unexplained: str = ""
     to_judge: tuple[tuple[str, ...], list[tuple[Any, ...]]] = ((), [])
     made: list[tuple[str, str]] = field(default_factory=list)
     tables: list[tuple[str, Table]] = field(default_factory=list)

@@ -75,6 +75,8 @@
     for (const one of by("bars").querySelectorAll("line"))
       for (const end of ["y1", "y2"]) one.setAttribute(end, levels[one.getAttribute("class")]);
     by("mean").textContent = mean === null ? "" : `dashed: mean ${shown(mean, !alone)}`;
+    const ends = `${shown(sign * gains[0], !alone)} to ${shown(sign * gains.at(-1), !alone)}`;
+    by("ends").textContent = gains.length ? `${by("picture").getAttribute("aria-label").split(":")[0]}: ${ends}.` : "No values.";
     const texts = [];
     if (top) texts.push([10, shown(side * top, !alone), "axis-top"]);
     if ((zero > 20 && zero < 180) || !(top && bottom)) texts.push([Math.min(Math.max(zero + 4, 10), 200), "0", "axis-middle"]);

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._report.content import Content, Difference, ListsOfQuery, Mean, Means, SegmentsOfPage
-from sklearn_rank._report.markup import Child, append, document, element, long, name, number_cell, sentence
-from sklearn_rank._report.pictures import axis, bars, chosen, dot, shares
+from sklearn_rank._report.markup import Child, document, element, long, name, number_cell, sentence
+from sklearn_rank._report.pictures import PICTURE_HEIGHT, bars, chosen, dot, shares
 from sklearn_rank._tell.text import (
     between,
     listed,
@@ -57,11 +57,8 @@ def to_html(content: Content, title: str | None) -> str:
     shared = payload(content, kept)
     in_json = ascii_json(shared)
     for with_texts, with_lists in choices:
-        left_out = []
-        if has_texts and not with_texts:
-            left_out.append("texts")
-        if content.lists and not with_lists:
-            left_out.append("lists of documents")
+        left_out = ["texts"] * (has_texts and not with_texts)
+        left_out += ["lists of documents"] * (bool(content.lists) and not with_lists)
         if len(in_json) > MOST_BYTES and (with_texts, with_lists) != choices[-1]:
             # Whatever is left out, values alone are more.
             continue
@@ -78,8 +75,8 @@ def to_html(content: Content, title: str | None) -> str:
 def _main(content: Content, kept: Any, data: dict[str, Any], title: str | None, limits: list[str]) -> Element:
     parts = [
         _head(content, title), _means(content), *(_plain_table(*one) for one in content.tables),
-        _queries(content, kept, data, limits), *map(_of_segments(content), content.segments), _to_judge(content),
-        _made(content),
+        _queries(content, kept, data, limits), *(_segments(content, one) for one in content.segments),
+        _to_judge(content), _made(content),
     ]  # fmt: skip
     return element("main", *parts, class_="sklearn-rank")
 
@@ -133,15 +130,12 @@ def _head(content: Content, title: str | None) -> Element:
 
 def _means(content: Content) -> Element:
     is_compared = content.baseline is not None
-    head: list[Child] = [
-        "system",
-        _column("mean"),
-        _column(f"{content.level} interval" if content.level else "", "number wide"),
-    ]
-    if is_compared:
-        head += [*_columns_of_differences()]
+    head: list[Child] = ["system", _column("mean"),
+                         _column(f"{content.level} interval" if content.level else "", "number wide")]  # fmt: skip
+    columns = [_column("difference"), *(_column(text, "number wide") for text in ("", "p", "won : lost", ""))]
+    head += columns if is_compared else []
     if len(content.systems) == 2 and is_compared and content.level:
-        table = _two_systems(content)
+        table = _two_systems(content, columns)
     else:
         table = _table(head, *(_of_metric(content, one, len(head)) for one in content.means), class_="means")
     return _section("Means", content.dots, table, id="means")
@@ -200,42 +194,34 @@ def _against(means: Means, found: Difference | None) -> list[Element]:
     ]  # fmt: skip
 
 
-def _columns_of_differences() -> list[Child]:
-    return [_column("difference"), _column("", "wide"), _column("p", "number wide"),
-            _column("won : lost", "number wide"), _column("", "wide")]  # fmt: skip
-
-
 def _difference(found: Difference, greater_is_better: bool, margin: float | None = None) -> Element:
     """A cell with a difference; in a narrow window, interval, p and margin are below it."""
     gain = (found.difference or 0.0) * (1 if greater_is_better else -1)
     kind = {"+": "better", "-": "worse"}.get(sign_of(gain), "") if found.is_shown else ""
-    known = [between(found.low, found.high, signed=True), p_in_words(found.p)]
-    known.append("" if margin is None else f"margin {number(margin)}")
-    known.append("" if found.won is None else f"won {found.won:,} : {found.lost:,}")
-    below: list[Child] = [element("small", one, class_="narrow") for one in known if one]
-    made = number_cell("", kind)
-    for one in (number(found.difference, signed=True), *below):
-        append(made, one)
-    return made
+    known = [between(found.low, found.high, signed=True), p_in_words(found.p),
+             "" if margin is None else f"margin {number(margin)}",
+             "" if found.won is None else f"won {found.won:,} : {found.lost:,}"]  # fmt: skip
+    below = (element("small", one, class_="narrow") for one in known if one)
+    return element("td", number(found.difference, signed=True), *below, class_=f"number {kind}".strip())
 
 
-def _two_systems(content: Content) -> Element:
+def _two_systems(content: Content, columns: list[Element]) -> Element:
     """A row for each metric: both means with their intervals, and the difference."""
     old, new = (content.systems[i] for i in (content.baseline or 0, content.shown))
     head = ["metric", *(element("th", name(one), element("small", " baseline") if one == old else None, scope="col",
                                 class_="number") for one in (old, new)),
-            *_columns_of_differences()]  # fmt: skip
+            *columns]  # fmt: skip
     rows = []
     for means in content.means:
         by_name = {row.system: row for row in means.rows}
-        label = element("th", name(means.metric), scope="row")
-        append(label, None if means.greater_is_better else element("small", " lower is better"))
-        cells = [label]
-        for one in (by_name[old], by_name[new]):
-            cell = element("td", element("b", number(one.mean)) if one.is_best else number(one.mean), class_="number")
-            append(cell, element("small", between(one.low, one.high), class_="wide block"))
-            cells.append(cell)
-        rows.append(element("tr", *cells, *_against(means, by_name[new].against)))
+        lower = None if means.greater_is_better else element("small", " lower is better")
+        cells = (
+            element("td", element("b", number(one.mean)) if one.is_best else number(one.mean),
+                    element("small", between(one.low, one.high), class_="wide block"), class_="number")
+            for one in (by_name[old], by_name[new])
+        )  # fmt: skip
+        label = element("th", name(means.metric), lower, scope="row")
+        rows.append(element("tr", label, *cells, *_against(means, by_name[new].against)))
     return _table(head, element("tbody", *rows), class_="means")
 
 
@@ -260,15 +246,15 @@ def _picture(content: Content, *, is_cut: bool) -> Element | None:
     said = f"dashed: mean {number(mean, signed=not alone)}" if mean is not None else ""
     counts.insert(1, element("span", said, class_="quiet", id="mean"))
     hint = element("span", " Point at a bar to see the query, click to open it below.", class_="script", hidden="")
-    label = "Sorted values of queries" if alone else "Sorted differences of queries: better above"
+    ends = between(sign * ordered[0], sign * ordered[-1], signed=not alone)
+    label = f"Sorted values of queries: {ends}" if alone else f"Sorted differences of queries, better above: {ends}"
+    bar = bars(ordered * turn, None if mean is None else sign * turn * mean)
     return element(
         "div",
-        element("p", f"{label}.", None if is_cut else hint, class_="about"),
+        element("p", element("span", f"{label}.", id="ends"), None if is_cut else hint, class_="about"),
         element(
-            "div",
-            axis(ordered * turn, sign * turn, signed=not alone),
-            element("div", bars(ordered * turn, None if mean is None else sign * turn * mean),
-                    element("i", id="cursor", hidden=""), id="picture", role="img", aria_label=label),
+            "div", element("svg", width=0, height=PICTURE_HEIGHT, id="axis", aria_hidden="true"),
+            element("div", bar, element("i", id="cursor", hidden=""), id="picture", role="img", aria_label=label),
             class_="picture",
         ),
         element("p", element("b", id="tip-name"), " ", element("b", id="tip-value"), element("span", id="tip-text"),
@@ -284,13 +270,6 @@ def _select(label: str, options: list[tuple[str, str]], chosen: str) -> Element:
 
 
 # --- segments ------------------------------------------------------------------------------------------------
-
-
-def _of_segments(content: Content) -> Any:
-    def section(one: SegmentsOfPage) -> Element:
-        return _segments(content, one)
-
-    return section
 
 
 def _segments(content: Content, segments: SegmentsOfPage) -> Element:
@@ -327,7 +306,7 @@ def _segments(content: Content, segments: SegmentsOfPage) -> Element:
 
 def _queries(content: Content, kept: Any, data: dict[str, Any], limits: list[str]) -> Element:
     alone, base = content.baseline is None, content.baseline
-    about = " ".join(filter(None, [*limits, content.why_no_lists, content.unexplained]))
+    about = " ".join(filter(None, [*limits, content.why_no_lists]))
     head = [_column("query", ""), *(_column("", "number system") for _ in range(1 if alone else 2)),
             *([] if alone else [_column("difference")]), *(element("th", name(one.name), scope="col", class_="wide")
             for one in content.attributes)]  # fmt: skip
@@ -493,12 +472,10 @@ def payload(content: Content, kept: Index) -> dict[str, Any]:
         columns = [content.values[system, metric][kept] for system in range(len(content.systems))]
         base = nothing if at is None else columns[at]
         decimals.append(decimals_of(np.array(columns), np.array([column - base for column in columns])))
-        words, in_base, _ = whole_numbers(base, decimals[-1], nothing, nothing)
+        _, in_base, _ = whole_numbers(base, decimals[-1], nothing, nothing)
         for system, column in enumerate(columns):
-            differences: dict[str, float] = {}
-            if system != at:
-                words_of, _, differences = whole_numbers(column, decimals[-1], base, in_base)
-            values[system].append(words if system == at else words_of)
+            words, _, differences = whole_numbers(column, decimals[-1], base, in_base)
+            values[system].append(words)
             exact[system].append(differences)
     several = [i for i in range(len(content.systems)) if i != content.baseline]
     data: dict[str, Any] = {

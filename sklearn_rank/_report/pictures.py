@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from sklearn_rank._report.content import Difference
 from sklearn_rank._report.markup import element
-from sklearn_rank._tell.text import number
 
 BETTER_COLOR, WORSE_COLOR, NEUTRAL_COLOR, LINE_COLOR = "#0072b2", "#b54a00", "#666666", "#999999"
 """Colors for servers that remove the style sheet."""
@@ -72,14 +71,9 @@ def chosen(n: int) -> NDArray[np.int64]:
     return np.linspace(0, n - 1, min(n, MOST_BARS)).round().astype(np.int64)
 
 
-def ends_of(heights: NDArray[np.float64]) -> tuple[float, float]:
-    """Upper and lower end of an axis that has all heights and 0."""
-    return max(float(heights.max(initial=0.0)), 0.0), min(float(heights.min(initial=0.0)), 0.0)
-
-
 def bars(heights: NDArray[np.float64], mean: float | None) -> Element:
     """Bars of sorted numbers as a path for each sign, and a dashed line at the mean."""
-    drawn, (top, bottom) = heights[chosen(len(heights))], ends_of(heights)
+    drawn, top, bottom = heights[chosen(len(heights))], heights.max(initial=0.0), heights.min(initial=0.0)
     scale, width = PICTURE_HEIGHT / ((top - bottom) or 1.0), 1000 / max(len(drawn), 1)
     zero = top * scale
     svg = element("svg", viewBox=f"0 0 1000 {PICTURE_HEIGHT}", preserveAspectRatio="none", id="bars",
@@ -95,16 +89,3 @@ def bars(heights: NDArray[np.float64], mean: float | None) -> Element:
         svg.append(element("line", x1=0, x2=1000, y1=f"{y:.1f}", y2=f"{y:.1f}", stroke=LINE_COLOR, class_=kind,
                            stroke_dasharray=dashes))  # fmt: skip
     return svg
-
-
-def axis(heights: NDArray[np.float64], sign: int, *, signed: bool) -> Element:
-    """Texts at both ends of the bars and at 0; `sign` is -1 if numbers above 0 are drawn below."""
-    top, bottom = ends_of(heights)
-    at = PICTURE_HEIGHT * top / ((top - bottom) or 1.0)
-    texts = [(10.0, number(sign * top, signed=signed), "axis-top")] if top else []
-    if 20 < at < PICTURE_HEIGHT - 20 or not (top and bottom):
-        texts.append((min(max(at + 4, 10), PICTURE_HEIGHT), "0", "axis-middle"))
-    texts += [(float(PICTURE_HEIGHT), number(sign * bottom, signed=signed), "axis-bottom")] if bottom else []
-    width = 8 * max(len(text) for _, text, _ in texts)
-    marks = [element("text", text, x=width, y=f"{y:.1f}", text_anchor="end", id=id) for y, text, id in texts]
-    return element("svg", *marks, width=width, height=PICTURE_HEIGHT, id="axis", aria_hidden="true")
