@@ -103,7 +103,8 @@ def type_of(name, default, rule):
 def keywords_of(entry):
     """Type of each keyword of a metric."""
     return {
-        name: type_of(name, default, entry.rule(name)) for name, default in entry.defaults.items()
+        name: type_of(name, default, entry._rule(name))
+        for name, default in entry.defaults.items()
     }
 
 

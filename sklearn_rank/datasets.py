@@ -11,6 +11,8 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_count, is_real, random_of
 from sklearn_rank._utils.echo import echo
 
+__all__ = ["make_ranking"]
+
 
 @named_arguments
 def make_ranking(

@@ -31,6 +31,8 @@ from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 
+__all__ = ["query_permutation_importance"]
+
 
 @with_row_arguments
 @named_arguments

@@ -281,8 +281,8 @@ RETURNED = {
     "results.Explanation", "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
     "results.Exposure",
     "results.ThresholdCurve",
+    "results.MetricSpec.read",
     "results.GateResult", "results.JudgeAgreement", "results.JudgedDifference", "results.JudgedInterval",
-    *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""
 

@@ -140,7 +140,7 @@ each_kind_of_data = pytest.mark.parametrize("metrics", ALIKE, ids=lambda group: 
 
 def policies(metric):
     """Tie policies that a metric takes."""
-    return [p for p in TIE_POLICIES if "ties" in metric.defaults and metric.rule("ties").accepts(p)]
+    return [p for p in TIE_POLICIES if "ties" in metric.defaults and metric._rule("ties").accepts(p)]
 
 
 def rough_data_for(metric, seed=0, **sizes):

@@ -128,7 +128,7 @@ def evaluate_run(
     """
     if "negative" in keywords:
         raise unknown_keyword("evaluate_run has no keyword", "negative", (), hint=meant_by("negative"))
-    specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
+    specs = {name: spec._filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
     reading = reading_of(specs)
     refuse_lost_places(duplicates, specs)
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)

@@ -632,7 +632,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         """
         means, specs, rows, data = self.mean(), self._specs, [], self._unchanged_data()
         for name, n_tied in self.n_tied.items():
-            if specs[name].metric.takes("ties", "worst"):
+            if "ties" in specs[name].metric.defaults and not specs[name].metric.subtopics:
                 extremes = data.means_with_ties(specs[name], ("worst", "best"), self.weight)
                 rows.append((labeled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))

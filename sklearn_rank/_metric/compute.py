@@ -66,7 +66,7 @@ def value_of(
     """Mean over queries, or with ``average=None`` the value of each; on the last axis a value for each cutoff."""
     columns = {name: keywords.pop(name) for name in metric.columns if name in keywords}
     spec = spec_of(metric, k, keywords)
-    spec.refuse_unread(keywords)
+    spec._refuse_unread(keywords)
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
@@ -153,7 +153,7 @@ class BoundMetrics:
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""
         for spec in self.specs:
-            spec.check_scores(queries)
+            spec._check_scores(queries)
 
     def compute(self, queries: Queries) -> list[PerQuery]:
         """Values of each metric, by a plan as far as there is one."""
@@ -284,7 +284,7 @@ def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve
 def _bind(queries: Queries, group: Sequence[MetricSpec]) -> CurveRequest:
     deepest = max(group, key=lambda spec: spec.depth)
     cutoffs = group[0].cutoffs if len(group) == 1 else distinct_values(np.concatenate([s.cutoffs for s in group]))
-    return CurveRequest(deepest, cutoffs, deepest.bind(queries))
+    return CurveRequest(deepest, cutoffs, deepest._bind(queries))
 
 
 def _grades_of(queries: Queries) -> Array:

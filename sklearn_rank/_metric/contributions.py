@@ -139,7 +139,7 @@ def contributions(queries: Queries, spec: MetricSpec, values: Array) -> tuple[Ar
     none = added, np.zeros(len(sizes), bool)
     if spec.metric.subtopics or spec.metric.transform is not None:
         return none
-    keywords, key, longest = spec.bind(queries), RankingKey.of(spec, queries), int(np.argmax(sizes))
+    keywords, key, longest = spec._bind(queries), RankingKey.of(spec, queries), int(np.argmax(sizes))
     order, one = (rank_block(queries, *at, key, spec.depth) for at in ((0, len(sizes)), (longest, longest + 1)))
     try:
         terms, divisor = spec.metric.ratio(ByDocument(order, spec.cutoffs, spec["min_relevance"]), keywords)

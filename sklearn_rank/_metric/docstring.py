@@ -44,7 +44,7 @@ def signature_of(entry: Metric) -> inspect.Signature:
 def docstring_of(entry: Metric) -> str:
     """The formula's docstring, with the properties of the metric, parameters, result and errors put in."""
     head, sections = split_sections(inspect.getdoc(entry.formula) or "")
-    own = [rule.doc.replace("<default>", str(d)) for name, d in entry.defaults.items() if (rule := entry.rule(name))]
+    own = [rule.doc.replace("<default>", str(d)) for name, d in entry.defaults.items() if (rule := entry._rule(name))]
     parameters = [
         SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC, *[COLUMN_DOC.format(name=name) for name in entry.columns],
         *[CUTOFF.doc] * entry.has_cutoff, *own, *[TIE_BREAK_DOC] * (not entry.pointwise), WEIGHT_DOC, MASK_DOC,

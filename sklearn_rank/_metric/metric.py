@@ -155,7 +155,7 @@ class Metric:
             return f"reads the column {', '.join(self.columns)}, so that the best order need not be by label"
         return "reads several labels of a document, whose best order is not known" if self.subtopics else ""
 
-    def rule(self, name: str) -> Constraint | None:
+    def _rule(self, name: str) -> Constraint | None:
         """Rule for a keyword; None for one that a formula's author left free."""
         if name in self.parameter_constraints:
             return self.parameter_constraints[name]
@@ -163,9 +163,9 @@ class Metric:
             return SUBTOPICS[name]
         return OWN.get(name) or (SHARED[name][1] if name in SHARED else None)
 
-    def takes(self, name: str, value: Any) -> bool:
+    def _takes(self, name: str, value: Any) -> bool:
         """Whether it has a keyword that may have this value."""
-        rule = self.rule(name)
+        rule = self._rule(name)
         return name in self.defaults and (rule is None or rule.accepts(value))
 
     def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:

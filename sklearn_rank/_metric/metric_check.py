@@ -216,7 +216,7 @@ class _FirstTrial(_Trial):
             queries = replace(queries, columns=self.columns(rows))
             ranking = rank_block(queries, 0, len(lengths), RankingKey.of(spec, queries), spec.depth)
             ranked = Watched(ranking, spec.cutoffs, spec["min_relevance"])
-            numerator, denominator = metric.ratio(ranked, spec.bind(queries))
+            numerator, denominator = metric.ratio(ranked, spec._bind(queries))
             undefined = np.broadcast_to(denominator == 0, ranked.shape)
             if metric.needs_relevant:
                 undefined = undefined | (ranked.n_relevant == 0)
@@ -374,7 +374,7 @@ def _is_pickled(trial: _Trial) -> str:
 
 def _has_rules(trial: _Trial) -> str:
     metric = trial.spec.metric
-    free = [name for name in metric.formula_params if metric.rule(name) is None]
+    free = [name for name in metric.formula_params if metric._rule(name) is None]
     return f"{', '.join(map(echo, free))} without a rule in parameter_constraints" if free else ""
 
 

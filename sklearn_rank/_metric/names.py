@@ -102,7 +102,7 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     'top_loss@3'
     """
     spec = MetricSpec(*_read(metric, own_tables(keywords)))
-    spec.refuse_unread(spec.keywords)
+    spec._refuse_unread(spec.keywords)
     return spec
 
 
@@ -295,7 +295,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         bare = cached_spec(metric, **names, **(direction if is_plain(metric) else {}))
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = cached_spec(bare, **taken) if taken else bare
-        spec.refuse_unread(bare.keywords)
+        spec._refuse_unread(bare.keywords)
         name = str(metric).strip() if isinstance(metric, str) or is_measure(metric) else str(bare)
         name = name if given_name is None else given_name
         refuse_sign(name, spec.greater_is_better)
@@ -320,7 +320,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
             known = [name for spec in specs.values() for name in spec.metric.defaults]
             raise unknown_keyword(rule, keyword, known, hint=f"{meant_by(keyword)}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
-            next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
+            next(spec for spec in specs.values() if keyword in spec.unread)._refuse_unread([keyword])
     return specs
 
 

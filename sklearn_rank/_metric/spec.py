@@ -88,7 +88,7 @@ class MetricSpec:
                 if name == "adjusted":
                     hint = f" It {self.metric.without_chance or self.metric.without_best}."
                 raise unknown_keyword(f"{function_name} has no keyword", name, takes, hint=hint, takes=takes)
-            if rule := self.metric.rule(name):
+            if rule := self.metric._rule(name):
                 rule.check(name, value, function_name)
         discount = self._values.get("discount")
         is_own = "discount" in self.metric.parameter_constraints
@@ -155,7 +155,7 @@ class MetricSpec:
         tied = Queries(score == np.arange(n), Grouping.by_sizes([n]), None, DataSummary(), score=score)
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
-            self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec.bind(tied))
+            self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec._bind(tied))
         except NoClosedForm:
             return True
         # The list may have no value for a reason of its own.
@@ -173,7 +173,7 @@ class MetricSpec:
                 without[name] = why
         return without
 
-    def refuse_unread(self, names: Iterable[str]) -> None:
+    def _refuse_unread(self, names: Iterable[str]) -> None:
         """Raise ValueError if one of these keywords was given and has no effect."""
         for name in names:
             if why := self.unread.get(name):
@@ -205,7 +205,7 @@ class MetricSpec:
             del chosen["ties"]
         return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
-    def filled(self, *, unjudged: str | None) -> MetricSpec:
+    def _filled(self, *, unjudged: str | None) -> MetricSpec:
         """The metric with this `unjudged`, unless it says its own."""
         if "unjudged" in self.keywords or unjudged is None:
             return self
@@ -288,7 +288,7 @@ class MetricSpec:
         """Queries with negative labels read as the keyword says."""
         return queries.without_negative if self["negative"] == "unjudged" else queries
 
-    def bind(self, queries: Queries) -> dict[str, Any]:
+    def _bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the keywords into the arguments of the formula."""
         queries, values = self.read(queries), self._own_values()
         self._check_columns(queries)
@@ -347,7 +347,7 @@ class MetricSpec:
             takes_gain="gain" in values, unjudged=own["unjudged"],
             reads_unjudged=self.metric.reads_unjudged, min_relevance=own["min_relevance"],
         )  # fmt: skip
-        self.check_scores(queries)
+        self._check_scores(queries)
 
     def _highest_label(self, values: Mapping[str, Any]) -> float | None:
         """Highest label that the metric takes, None if it takes all."""
@@ -357,7 +357,7 @@ class MetricSpec:
         highest: float | None = values[high] if isinstance(high, str) else high
         return highest
 
-    def check_scores(self, queries: Queries) -> None:
+    def _check_scores(self, queries: Queries) -> None:
         """Refuse scores that the metric does not take."""
         if self.metric.pointwise and self.metric.finite:
             _labels.check_retrieved(queries, self.metric.function_name)
@@ -386,7 +386,7 @@ class MetricSpec:
 
 def spec_in_order(spec: MetricSpec, order: str) -> MetricSpec:
     """The metric with the keywords that give tied documents their value in an order."""
-    of_ties = {name: value for name, value in ORDERS[order].items() if spec.metric.takes(name, value)}
+    of_ties = {name: value for name, value in ORDERS[order].items() if spec.metric._takes(name, value)}
     return spec_of(spec.metric, spec.k, {**spec.by_score.keywords, **of_ties})
 
 

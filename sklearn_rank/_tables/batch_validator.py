@@ -133,7 +133,7 @@ class BatchValidator:
         kind.check_after(self._kind)
         self._kind = kind
         for spec in self._specs:
-            spec.bind(queries)
+            spec._bind(queries)
 
     def _check(self, columns: Columns) -> NumberedRows | None:
         queries = check_part(columns, self._n_jobs)

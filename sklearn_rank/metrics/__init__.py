@@ -16,6 +16,7 @@ from sklearn_rank._engine.ranked import Ranked as Ranked
 from sklearn_rank._metric.decorator import MetricFunction as MetricFunction
 from sklearn_rank._metric.metric import Metric as Metric
 from sklearn_rank._utils.constraints import Constraint as Constraint
+from sklearn_rank.metrics import binary, diversity, gain, incomplete, levels, pairs, pointwise, sets, stopping
 from sklearn_rank.metrics.binary import *  # noqa: F403
 from sklearn_rank.metrics.diversity import *  # noqa: F403
 from sklearn_rank.metrics.gain import *  # noqa: F403
@@ -25,3 +26,6 @@ from sklearn_rank.metrics.pairs import *  # noqa: F403
 from sklearn_rank.metrics.pointwise import *  # noqa: F403
 from sklearn_rank.metrics.sets import *  # noqa: F403
 from sklearn_rank.metrics.stopping import *  # noqa: F403
+
+_FILES = binary, diversity, gain, incomplete, levels, pairs, pointwise, sets, stopping
+__all__ = ["Constraint", "Metric", "MetricFunction", "Ranked", *(name for file in _FILES for name in file.__all__)]

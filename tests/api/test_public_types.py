@@ -13,11 +13,7 @@ MODULES = {
         *map(".{}".format, "display exceptions io metrics model_selection results retrieval stats".split()),
     )
 }
-PUBLIC = {
-    f"{m}.{n}": getattr(module, n)
-    for m, module in MODULES.items()
-    for n in getattr(module, "__all__", ["Constraint", "Metric", "MetricFunction", "Ranked"])  # the types of `metrics`
-}
+PUBLIC = {f"{m}.{n}": getattr(module, n) for m, module in MODULES.items() for n in getattr(module, "__all__", ())}
 RESULTS = {n: value for n, value in ((name.rpartition(".")[2], of) for name, of in PUBLIC.items()) if n[0].isupper()}
 """Classes by name: a module may import one for type checking only, because it is heavy."""
 FOR_THE_ENGINE = (".MetricSpec.read", ".Ranked.pairs")

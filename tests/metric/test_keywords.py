@@ -241,7 +241,7 @@ def test_conventions_are_their_keywords_on_tied_documents(metric):
 def assert_it_is_its_keywords(metric, convention):
     """Keywords that the metric has; for subtopics only the tie policies that they support."""
     table = keywords_of(convention, metric.name)
-    keywords = {name: value for name, value in table.items() if metric.takes(name, value)}
+    keywords = {name: value for name, value in table.items() if metric._takes(name, value)}
     assert keywords.keys() >= table.keys() & metric.formula_params.keys()
     policy = tie_policy(metric) if keywords.get("ties", "average") == "average" else {}
     data = rough_data_for(metric, unjudged="unjudged" in keywords)

@@ -101,7 +101,7 @@ def draw_call(rng, name, *, has_unjudged=False, has_keys=False):
         keywords["average"] = rng.choice(SHARED["average"])
     if "ties" in metric.defaults and rng.random() < 0.5:
         keywords["ties"] = rng.choice([*TIE_POLICIES])
-    keywords = {word: value for word, value in keywords.items() if metric.takes(word, value)}
+    keywords = {word: value for word, value in keywords.items() if metric._takes(word, value)}
     if has_keys and "ties" in metric.defaults:
         keywords["ties"] = "stable"  # with another policy keys are an error
     if keywords.get("average") == "micro" and not metric.supports_micro:
@@ -118,7 +118,7 @@ def variants(name):
     metric, values = REGISTRY[name], OWN | {word: SHARED[word] for word in ("min_relevance", "unjudged", "negative")}
     alone = [{word: value} for word, several in values.items() for value in several]
     for keywords in ({}, *alone, *TOGETHER):
-        taken = all(word in metric.defaults and metric.takes(word, value) for word, value in keywords.items())
+        taken = all(word in metric.defaults and metric._takes(word, value) for word, value in keywords.items())
         if taken and not MetricSpec(metric, None, keywords).unread:
             yield keywords
 

@@ -39,7 +39,7 @@ def test_each_value_of_each_keyword(name):
     """In each order of ties and some mean that the metric takes, on a few small lists."""
     rng, metric = Random(name), REGISTRY[name]
     for keywords in calls.variants(name):
-        policies = [{"ties": ties} for ties in TIE_POLICIES if "ties" in metric.defaults and metric.takes("ties", ties)]
+        policies = [{"ties": ties} for ties in TIE_POLICIES if metric._takes("ties", ties)]
         for policy in policies or [{}]:
             for _ in range(4 if keywords else 40):
                 rows = data.draw_data(rng, subtopics=bool(metric.subtopics), shape="small")
