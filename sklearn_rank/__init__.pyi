@@ -165,21 +165,22 @@ def evaluate_run(
 ) -> Evaluation: ...
 
 def evaluate_table(
-    data: Any, *, metrics: MetricsLike = ..., y_true: str | Sequence[str] = ..., y_score: str = ..., qid: str = ...,
-    sample_weight: str | None = ..., by: str | Sequence[str] | None = ..., clusters: str | None = ..., tie_break:
-    str | None = ..., assume_grouped: bool = ..., memory_limit: int | None = ..., folder: Any = ..., chance: bool =
-    ..., n_jobs: int | None = ..., denominator: Literal["relevant", "min_k_relevant", "retrieved_relevant", "k",
-    "min_k_n", "min_relevant_nonrelevant"] = ..., precision_at: Literal["rank", "threshold"] = ..., ranks:
-    Literal["all", "relevant"] = ..., min_relevance: _Number = ..., ties: Literal["average", "stable", "worst",
-    "best"] = ..., unjudged: Literal["nonrelevant", "drop"] | None = ..., negative: Literal["keep", "unjudged"] =
-    ..., replace_undefined_by: _Number = ..., convention: Literal["sklearn", "trec_eval", "ir_measures", "ranx",
-    "lightgbm", "xgboost", "catboost", "torchmetrics", "tf_ranking", "rax", "keras_rs", "spark", "recbole",
-    "replay", "lenskit"] | None = ..., adjusted: bool = ..., average: _Average | None = ..., no_relevant:
-    Literal["zero", "undefined"] = ..., beta: _Number = ..., need: Literal["any", "all"] = ..., stop:
-    Literal["exp2", "label"] = ..., max_grade: _Number = ..., discount: _Discount = ..., base: _Number = ..., decay:
-    _Number = ..., p: _Number = ..., gain: _Gain = ..., alpha: _Number = ..., recall: _Number | Literal["11pt"] =
-    ..., rounding: Literal["up", "nearest", "cut"] = ..., max_fpr: _Number | None = ..., tied_curve:
-    Literal["expected", "straight"] = ..., variant: Literal["b", "a"] = ..., threshold: _Number = ..., **own: _Own,
+    data: Any, *, metrics: MetricsLike = ..., y_true: str | Sequence[str] = ..., y_score: str = ..., qid: str |
+    Sequence[str] = ..., sample_weight: str | None = ..., by: str | Sequence[str] | None = ..., clusters: str | None
+    = ..., tie_break: str | None = ..., doc_id: str | None = ..., assume_grouped: bool = ..., memory_limit: int |
+    None = ..., folder: Any = ..., chance: bool = ..., n_jobs: int | None = ..., denominator: Literal["relevant",
+    "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"] = ..., precision_at:
+    Literal["rank", "threshold"] = ..., ranks: Literal["all", "relevant"] = ..., min_relevance: _Number = ..., ties:
+    Literal["average", "stable", "worst", "best"] = ..., unjudged: Literal["nonrelevant", "drop"] | None = ...,
+    negative: Literal["keep", "unjudged"] = ..., replace_undefined_by: _Number = ..., convention: Literal["sklearn",
+    "trec_eval", "ir_measures", "ranx", "lightgbm", "xgboost", "catboost", "torchmetrics", "tf_ranking", "rax",
+    "keras_rs", "spark", "recbole", "replay", "lenskit"] | None = ..., adjusted: bool = ..., average: _Average |
+    None = ..., no_relevant: Literal["zero", "undefined"] = ..., beta: _Number = ..., need: Literal["any", "all"] =
+    ..., stop: Literal["exp2", "label"] = ..., max_grade: _Number = ..., discount: _Discount = ..., base: _Number =
+    ..., decay: _Number = ..., p: _Number = ..., gain: _Gain = ..., alpha: _Number = ..., recall: _Number |
+    Literal["11pt"] = ..., rounding: Literal["up", "nearest", "cut"] = ..., max_fpr: _Number | None = ...,
+    tied_curve: Literal["expected", "straight"] = ..., variant: Literal["b", "a"] = ..., threshold: _Number = ...,
+    **own: _Own,
 ) -> Evaluation: ...
 
 @overload
