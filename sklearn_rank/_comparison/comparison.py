@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._comparison.candidates import BestSystems, candidates_of
 from sklearn_rank._comparison.compare_all import check_plan, compare_all
 from sklearn_rank._comparison.folds import compare_folds
-from sklearn_rank._comparison.paired_test import PairedTest, means_without_settled
+from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._comparison.paper_table import numbers_in_means, paper_table
 from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._comparison.verdict import said_by, said_by_other_metrics
@@ -37,7 +37,7 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._tell.notes import constant_note, note_of_intervals, note_without_settled, notes_by_system
+from sklearn_rank._tell.notes import constant_note, note_of_intervals, notes_by_system
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
 from sklearn_rank._tell.text import count_of, ends_of, level_in_words, listed, plain
 from sklearn_rank._tell.verdict import headline
@@ -633,18 +633,9 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         """
         return self._paper_table(confidence_level, digits, marks).to_latex()
 
+    @described_as(to_latex)
     def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
         """Return the table of `to_latex` in Markdown; for intervals and p-values use ``summary().to_markdown()``.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
-        digits : int, default=4
-            Decimals of the means.
-        marks : {"baseline", "letters"}, default="baseline"
-            What marks a mean: that it differs from the baseline; or the letters of all systems that it is significantly
-            better than, p-values corrected for all pairs.
 
         Returns
         -------
@@ -717,21 +708,11 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _notes_on_evidence(self) -> list[str]:
         """Notes on metrics without information, and on means without queries that the judgments determine."""
-        first, several = next(iter(self.results.values())), len(self.results) > 1
-        others = [name for name in self.results if name != self.baseline]
-        pair = (others[0], self.baseline) if len(others) == 1 and self.baseline in self.results else None
-        whys = {metric: why for metric, why in nothing_by_metric(self.results).items() if why is not None and several}
+        found = nothing_by_metric(self.results) if len(self.results) > 1 else {}
+        whys = {metric: why for metric, why in found.items() if why is not None}
         notes = [nothing_in_words([display_name(metric)], why) for metric, why in whys.items()]
-        for metric in self._metrics:
-            is_known = metric in first.counts and all(metric in result.settled for result in self.results.values())
-            if not (several and is_known) or metric in whys or first.average[metric] != "macro":
-                continue
-            settled = np.all([result.settled[metric] for result in self.results.values()], axis=0)
-            values = {name: result.per_query[metric] for name, result in self.results.items()}
-            if means := means_without_settled(values, settled, first.weight):
-                counts = first.counts[metric]._replace(n_settled=int(settled.sum()))
-                notes.append(note_without_settled(means, counts, first.meaning[metric], display_name(metric), pair))
-        return notes
+        without = [tests.note_without_settled for metric, tests in self._tests_of.items() if metric not in whys]
+        return [*notes, *filter(None, without)]
 
     def _judged_note(self) -> str:
         judged = self.judged

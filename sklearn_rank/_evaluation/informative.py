@@ -68,10 +68,9 @@ def best_values(result: Any, metric: str) -> NDArray[np.float64] | None:
     if result._kept_data.ranked is None and result._kept_references is None:
         return None
     try:
-        best = result._references.best
-    except ValueError:  # the data were modified since
+        return result.best().per_query.get(metric)
+    except ValueError:  # the data were modified since, or no metric has a best order
         return None
-    return best[metric].values()[:, 0] if metric in best else None
 
 
 def nothing_by_metric(results: Mapping[str, Any]) -> dict[str, Nothing | None]:

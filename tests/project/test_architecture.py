@@ -129,6 +129,70 @@ def test_no_function_is_too_long():
                 assert body[-1].end_lineno - body[0].lineno < 60, node.name
 
 
+FORMATTED_ELSEWHERE = {
+    "_utils/table.py": "cells of tables, on which the renderer stands",
+    "_metric/choices.py _data/judged.py": "sentences that errors print, too",
+    "_evaluation/remarks.py _evaluation/explanation.py _evaluation/threshold_curve.py": "text of documents and labels",
+    "stats/_gate.py stats/_judge_agreement.py": "the gate, and ranks of judges",
+    "_report/content.py _report/page.py _report/pictures.py _evaluation/page.py": "pages",
+    "_evaluator/folds.py": "progress",
+    "_metric/trec_measures.py _metric/docstring.py compat/pytrec_eval.py": "names of metrics, and their pages",
+    "_misuse/rows.py _metric/metric_check.py _metric/gains.py _metric/spec.py": "errors",
+    "_engine/ids.py _engine/values.py _comparison/align.py io/_columns.py": "errors",
+    "recommenders/_list_values.py retrieval/_distances.py": "errors",
+}
+"""Files that format numbers outside of `_tell`, of labels of pictures and of `raise`, and why."""
+
+
+def formats_numbers(node):
+    """Whether a number is formatted in some code, except in an error, a warning or a finding of misuse."""
+    of_message = isinstance(node, ast.Call) and ast.unparse(node.func) in ("warn_caller", "Finding")
+    if isinstance(node, ast.Raise) or of_message:
+        return False
+    if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+        return True
+    return any(map(formats_numbers, ast.iter_child_nodes(node)))
+
+
+def test_numbers_are_formatted_by_the_renderer():
+    found = {p.relative_to(PACKAGE).as_posix() for p in sources() if formats_numbers(ast.parse(p.read_text()))}
+    named = {name for names in FORMATTED_ELSEWHERE for name in names.split()}
+    assert {name for name in found if name.partition("/")[0] not in ("_tell", "display")} == named
+
+
+SPREAD_ELSEWHERE = {
+    "_comparison/comparison.py": "over folds",
+    "_data/judged.py stats/_judges.py": "checks of shares and of a random part",
+    "stats/_judge_agreement.py": "agreement by chance",
+    "recommenders/_exposure.py": "the jackknife",
+    "display/_list_length.py": "means by length of lists, all at once",
+    "inspection.py": "over permutations, as in scikit-learn",
+    "datasets.py": "drawn data",
+}
+"""Files outside of `_estimates` that call quantiles or a standard deviation, and why."""
+
+
+def test_quantiles_and_standard_deviations_are_estimates():
+    called = {"ppf", "isf", "ndtri", "stdtrit", "std", "var"}
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in sources()
+        for node in nodes(path)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in called
+    }
+    named = {name for names in SPREAD_ELSEWHERE for name in names.split()}
+    assert {name for name in found if not name.startswith("_estimates/")} == named
+
+
+def test_no_class_of_results_is_too_long():
+    """At most 400 lines without docstrings."""
+    for name in sklearn_rank.results.__all__:
+        lines = inspect.getsource(getattr(sklearn_rank.results, name))
+        of_text = [ast.get_docstring(n, clean=False) for n in ast.walk(ast.parse(lines)) if hasattr(n, "body")
+                   and isinstance(n, (ast.ClassDef, ast.FunctionDef))]  # fmt: skip
+        assert lines.count("\n") - sum(text.count("\n") + 1 for text in of_text if text) <= 400, name
+
+
 def test_no_circle_of_files():
     arrows = {name: {*imported_modules(path)} - {name} for name, path in MODULES.items()}
     assert list(TopologicalSorter(arrows).static_order())  # raises CycleError
