@@ -37,7 +37,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._tell.notes import between_runs
 from sklearn_rank._tell.text import plain
-from sklearn_rank._tell.verdict import headline, on_other_metrics
+from sklearn_rank._tell.verdict import headline, on_other_metrics, skewed_best
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 from sklearn_rank._utils.table import Table
@@ -205,13 +205,14 @@ def _verdict(of_runs: Mapping[str, Evaluation], tests: Mapping[str, PairedTest])
     from sklearn_rank._comparison.candidates import candidates_of
     from sklearn_rank._comparison.verdict import verdict_by
 
-    said = {}
+    said, best = {}, {metric: candidates_of(of_runs, tested) for metric, tested in tests.items()}
     for metric, tested in tests.items():
         baseline = tested.baseline or (tested.pairs[0][1] if len(of_runs) == 2 else "")
-        said[metric] = verdict_by(of_runs, metric, tested, candidates_of(of_runs, tested).names, baseline)
-    first = next(iter(said))
+        said[metric] = verdict_by(of_runs, metric, tested, best[metric].names, baseline)
+    first, skewed = next(iter(said)), [metric for metric, found in best.items() if found.skewed]
     agreeing, differing = on_other_metrics(said)
-    return [headline(said[first].sentence, first, several=len(said) > 1), *map(plain, [*differing, *agreeing])]
+    lines = [headline(said[first].sentence, first, several=len(said) > 1), *map(plain, [*differing, *agreeing])]
+    return [*lines, *([skewed_best(skewed)] * (bool(skewed) and len(of_runs) > 2))]
 
 
 def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) -> None:

@@ -39,8 +39,8 @@ from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._tell.notes import constant_note, note_of_intervals, notes_by_system
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
-from sklearn_rank._tell.text import count_of, ends_of, level_in_words, listed, plain
-from sklearn_rank._tell.verdict import headline
+from sklearn_rank._tell.text import count_of, ends_of, level_in_words, plain
+from sklearn_rank._tell.verdict import headline, skewed_best
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -697,11 +697,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             notes.append(f"No test of {untested}: {reason}.")
         if self._is_tested:
             notes += [plain(said) for said in said_by_other_metrics(self)[1]]
-        skewed = [display_name(metric) for metric, found in self._candidates.items() if found.skewed]
-        if skewed and len(self.results) > 2:
-            notes.append(
-                f"Skewed differences and few queries: which systems may be best by {listed(skewed)} is less sure."
-            )
+        skewed = [metric for metric, found in self._candidates.items() if found.skewed]
+        notes += [skewed_best(skewed)] * (bool(skewed) and len(self.results) > 2)
         adjusted = [*notes_of_adjusted(next(iter(self.results.values())).meaning), *note_on_runs(self.results)]
         notes += [f"{model}: {note}" for model, result in self.results.items() for note in result._more_notes]
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]

@@ -90,6 +90,12 @@ def best_in_segments(best: Mapping[tuple[Any, ...], Sequence[str]], n_systems: i
     return [*parts[:-1], ("", ".")]
 
 
+def skewed_best(metrics: Sequence[str]) -> str:
+    """Note on metrics by which differences that put systems out are skewed."""
+    names = listed([display_name(metric) for metric in metrics])
+    return f"Skewed differences and few queries: which systems may be best by {names} is less sure."
+
+
 def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Parts:
     """Systems that are better and worse than the baseline."""
     by_word = {word: [name for name, found in tested.items() if found.word == word] for word in ("better", "worse")}
