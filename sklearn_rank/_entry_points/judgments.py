@@ -81,7 +81,7 @@ class JudgmentsCheck(TableReport):
             f"{row[7]:,}."
             for row in self.table.rows[:1] if row[6] is not None and row[7] is not None
         ]  # fmt: skip
-        notes.append(f"The margin is what an equally good system passes in 8 of 10 gates; {self._assumed}.")
+        notes += ["An equally good system passes the margin in 8 of 10 gates.", self._assumed]
         if self.judged:
             shares = ", ".join(f"{name} {100 * share:.3g} %" for name, share in self.judged.items())
             names = [*self.judged]
@@ -140,8 +140,8 @@ def check_judgments(
     40 queries, 640 judged documents, 16 a query; grades 0 (560 times), 1 (80 times)
     Relevant documents: none in 0, one in 0, more than 5 in 0 queries.
     40 queries can decide a margin of 0.12 in Recall@5; for 0.061 you need 100.
-    The margin is what an equally good system passes in 8 of 10 gates; without two runs it is that of a
-    change that moves a tenth of the queries by half the range.
+    An equally good system passes the margin in 8 of 10 gates.
+    Without two runs it is that of a change of a tenth of the queries by half the range.
     No flaw was found.
     metric     queries   settled     best   random   margin   queries for half
     Recall@5        40    0.0000   1.0000   0.3125   0.1216                100
@@ -177,8 +177,8 @@ def check_judgments(
         len(judged),
         {float(grade): n for grade, n in sorted(Counter(judged.value.tolist()).items())},
         {name: int(one.sum()) for name, one in counts.items() if depth or "more" not in name}, shares, flaws,
-        "it is that of the differences of the runs" if len(results) > 1 else
-        "without two runs it is that of a change that moves a tenth of the queries by half the range",
+        "It is that of the differences of the runs." if len(results) > 1 else
+        "Without two runs it is that of a change of a tenth of the queries by half the range.",
     )  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def _flaws(
             "answer is none; replace_undefined_by='empty' counts an empty list as right."
         )
     if len(grades) == 1 and len(judged) >= 5 * n:
-        yield f"All {len(judged)} judged documents have grade {min(grades):g}: none is known to be bad."
+        yield f"All {len(judged)} judged documents have the grade {min(grades):g}: it may tell nothing apart."
     if len(grades) > 2 and min(grades) >= 1:
         low = f"{min(grades):g}"
         yield f"Grades begin with {low}, so all are relevant; if {low} means no, pass min_relevance."

@@ -192,6 +192,9 @@ def evaluate_rows(
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keep_float32=True, **data)
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
+    if door is EVALUATE and not queries.summary.has_unretrieved:
+        for spec in specs.values():
+            spec._refuse_empty()
     result = evaluate_queries(queries, specs, documents=documents, notes=notes)
     look_at_rows(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     look(door, queries=(result,))

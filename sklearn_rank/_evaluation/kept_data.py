@@ -385,6 +385,7 @@ def settled_by_values(specs: Mapping[str, MetricSpec], values: Mapping[str, Any]
     """Queries that are settled for metrics that are undefined there, or where another metric says so."""
     said = said_by_others(specs)
     own = {name: values[name].undefined[:, 0] for name, spec in specs.items() if settled_as_metric(spec) is spec}
+    own |= {name: settled & False for name, settled in own.items() if specs[name].counts_empty}
     return own | settled_by(said, values, [values[other] for other in said.values()])
 
 

@@ -179,8 +179,10 @@ def _queries_without(
         value = "0"
     are_settled = not when or when in WITHOUT_RELEVANT
     n = 0 if counts is None else counts.n_settled if are_settled else counts.n_undefined
-    if counts is not None and counts.counts_as is not None:
+    if counts is not None and counts.counts_as is not None and value != "empty":
         value = f"{counts.counts_as:g}"
+    if value == "empty":
+        value, n = "the best value if their list is empty, else the worst", counts.n_undefined if counts else 0
     if counts is None or not n:
         without = "queries without relevant documents" if are_settled else f"queries with {when}{',' * (',' in when)}"
         return (without, "are left out" if value == "nan" else f"score {value}") if when else None

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._data.doors import METRIC
 from sklearn_rank._data.look import compute_with, has_another_gain, look, look_at_rows
@@ -67,6 +67,7 @@ def value_of(
     columns = {name: keywords.pop(name) for name in metric.columns if name in keywords}
     spec = spec_of(metric, k, keywords)
     spec._refuse_unread(keywords)
+    spec._refuse_empty()
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
@@ -95,7 +96,17 @@ def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec]) -> list
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs)
     values = metrics.by_plan(queries) if (metrics := _remembered(queries, specs)) else None
-    return bound_metrics(queries, specs).compute(queries) if values is None else values
+    values = bound_metrics(queries, specs).compute(queries) if values is None else values
+    if not queries.summary.has_unretrieved or not any(spec.counts_empty for spec in specs):
+        return values
+    is_empty = ~queries.grouping.reduce(queries.score > -np.inf, np.logical_or)[:, None]
+    return [_with_empty_lists(one, is_empty) if one.spec.counts_empty else one for one in values]
+
+
+def _with_empty_lists(values: PerQuery, is_empty: NDArray[np.bool_]) -> PerQuery:
+    """Values of which undefined queries without a retrieved document have the best value."""
+    best = values.spec["replace_undefined_by"].best
+    return replace(values, numerator=np.where(values.undefined & is_empty, best, values.numerator))
 
 
 compute_with(compute)

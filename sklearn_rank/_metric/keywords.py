@@ -144,12 +144,13 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
     "replace_undefined_by": (
         0.0,
         Constraint(
-            "a float or nan",
-            lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
-            """replace_undefined_by : float, default=0.0
+            "a float, nan or 'empty'",
+            lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)) or (isinstance(v, str) and v == "empty"),
+            """replace_undefined_by : float or "empty", default=0.0
     Value of a query for which the metric is undefined. ``np.nan`` leaves such queries out of every mean. Pooled means
     ignore a number: an undefined query adds its numerator and denominator. They return the number only if no query is
-    defined.""",
+    defined. "empty", for runs, tables and dictionaries: the best value of the metric if no document is retrieved for
+    the query, so that no answer can be the right one, else the worst.""",
         ),
     ),
     "convention": (

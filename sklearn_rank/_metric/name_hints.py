@@ -68,6 +68,10 @@ ELSEWHERE = {
 }
 """Names that metrics have elsewhere, without "_score" and "_error", and here: only for hints, meanings may differ."""
 
+NO_ANSWER = (
+    "For queries without a relevant document 'recall(replace_undefined_by=empty)@10' and the like score an empty list "
+    "1, and any other 0."
+)
 MEAN_RANK = (
     "'relevance_position' is the mean rank of the relevant documents of a query, each weighing as much as its label."
 )
@@ -89,6 +93,7 @@ OTHER = {
     "aupr": AREA,
     "auprc": AREA,
     "average_rank": MEAN_RANK,
+    **dict.fromkeys("abstention no_answer false_answer_rate zero_result_rate".split(), NO_ANSWER),
     "aplt": EXPOSURE
     + " The share of the long tail in each list is 'acg(denominator=min_k_n)@10' of labels 1 in the tail.",
     "context_precision": "From verdicts of a model: 'map(denominator=retrieved_relevant)'. From ids: 'set_precision'.",

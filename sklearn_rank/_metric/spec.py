@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,30 @@ ADJUSTED = " adjusted for chance"
 
 PLAIN = (int, float, str, bool, type(None))
 """Keyword types that compare by value and can be cache keys."""
+
+
+class BestIfEmpty(float):
+    """The worst value of a metric, for undefined queries; its `best` is for those without a retrieved document."""
+
+    best: float
+
+    def __new__(cls, worst: float, best: float) -> Self:
+        """Keep the best value with the worst."""
+        self = super().__new__(cls, worst)
+        self.best = float(best)
+        return self
+
+    def __reduce__(self) -> Any:
+        """Both values, for copies."""
+        return BestIfEmpty, (float(self), self.best)
+
+    def is_integer(self) -> bool:
+        """Not to be written as a number: its text is its `repr`."""
+        return False
+
+    def __repr__(self) -> str:
+        """The keyword."""
+        return "empty"
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,7 +220,34 @@ class MetricSpec:
             values["unjudged"] = None
         if self.metric.pools_negative and values["unjudged"] == "drop":
             values["negative"] = "unjudged"
+        if isinstance(values["replace_undefined_by"], str):
+            values["replace_undefined_by"] = self._best_if_empty(str(values["average"]))
         return values
+
+    @property
+    def counts_empty(self) -> bool:
+        """Whether an undefined query has the best value if its list is empty."""
+        return isinstance(self["replace_undefined_by"], BestIfEmpty)
+
+    def _refuse_empty(self) -> None:
+        """Refuse this where each row has a score, so no list is empty."""
+        if self.counts_empty:
+            raise ValueError(
+                "replace_undefined_by='empty' is for runs, tables and dictionaries, in which a query can have an empty "
+                f"list. Got rows with a score each for {self.metric.name}."
+            )
+
+    def _best_if_empty(self, average: str) -> BestIfEmpty:
+        low, high = self.metric.bounds
+        is_undefined = bool(self.metric.undefined_when)
+        if average == "micro" or (is_undefined and not math.isfinite(high - low)):
+            raise ValueError(
+                "replace_undefined_by='empty' needs a metric with a lowest and a highest value, and no pooled mean. "
+                f"Got {self.metric.name}, average={echo(average)}."
+            )
+        # Without undefined queries the number is never read.
+        worst, best = (low, high) if self.metric.greater_is_better else (high, low)
+        return BestIfEmpty(worst, best) if is_undefined else BestIfEmpty(0.0, 0.0)
 
     def _conventional(self) -> dict[str, Any]:
         convention = self.keywords.get("convention")

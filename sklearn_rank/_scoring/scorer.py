@@ -91,6 +91,7 @@ def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE,
     if not is_single_metric(metric):
         return RankingScorers(metric, response_method=response_method, **params)
     spec = parse_metric(without_sign(metric), **params)
+    spec._refuse_empty()
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
             "A scorer returns one number for each metric, so a metric needs a single cutoff and a mean; for several "
@@ -223,6 +224,8 @@ class RankingScorers(ScoreRequests):
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
         self.specs = parse_signed(metrics, **keywords)
+        for spec in self.specs.values():
+            spec._refuse_empty()
         self.names = [scorer_name(name, spec) for name, spec in self.specs.items()]
         # Whether to run the misuse checks on rows.
         self._looks = True

@@ -26,6 +26,7 @@ WITHOUT = {
     r"(InteractionRecommender\.fit|QueryRanker\.partial_fit)": "fits, and measures nothing",
     r"(read_table|write_run)": "hands on rows, which are looked at where a metric is computed",
     r"(MetricFunction\.__call__|Ranked\.joint)": "the type of the metric functions, and a part of formulas",
+    r"check_judgments": "calls evaluate_run, and lists what it finds",
     r"per_query": "is lazy, and hands on values",
     r"(exposure|intra_list_diversity)": "a value of the run alone",
 }

@@ -80,7 +80,7 @@ def test_errors_about_arguments(function):
 # --- doors ---------------------------------------------------------------------------------------------------
 
 DOORS = {
-    "RankingAccumulator", "compare_systems", "evaluate", "evaluate_run", "evaluate_table", "prepare",
+    "RankingAccumulator", "check_judgments", "compare_systems", "evaluate", "evaluate_run", "evaluate_table", "prepare",
     "retrieval.evaluate_retrieval", "retrieval.score_neighbors",
 }  # fmt: skip
 """One for each shape of data, besides those of Spark; models go to `RankingEvaluator`."""

@@ -80,7 +80,7 @@ def flawed(kind, rng):
 
 
 NAMED = {
-    "saturated": "is saturated", "capped by k": "is at most", "one grade": "have grade 1",
+    "saturated": "is saturated", "capped by k": "is at most", "one grade": "have the grade 1",
     "judged by the system": "labels were made from that run", "unjudged tail": "of the first documents of a are judged",
     "no answers": "have no relevant document", "tiny": "hardly anything", "duplicated": "repeated queries",
     "two spellings": "two spellings", "query as document": "documents of themselves",

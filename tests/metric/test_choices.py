@@ -105,7 +105,7 @@ def test_choices_in_comparisons_gates_segments_commands_and_pictures(tmp_path, c
         stats.compare_all(report), gate,
     ):  # fmt: skip
         expected = NDCG.replace("score 0", "are left out") if isinstance(one, GateResult) else NDCG
-        assert repr(one).splitlines()[-1] == expected
+        assert str(one).splitlines()[-1] == expected
     (tmp_path / "qrels").write_text("a 0 x 1\nb 0 x 1\n")
     (tmp_path / "run").write_text("a Q0 x 1 2 t\nb Q0 x 1 2 t\n")
     (tmp_path / "other").write_text("a Q0 y 1 2 t\nb Q0 x 1 2 t\n")
