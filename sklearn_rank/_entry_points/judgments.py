@@ -30,8 +30,8 @@ from sklearn_rank.io._mappings import JudgmentsLike, RunLike
 COLUMNS = ("metric", "queries", "settled", "best", "random", "at best", "margin", "queries for half")
 OF_ORDERS = "no order matters"
 """Check whose finding says nothing if only judged documents are ranked, because the others are not relevant."""
-MOST_FLAWS = 6
-"""Flaws that are printed."""
+MOST_FLAWS, MOST_GRADES = 4, 6
+"""Flaws and grades that are printed."""
 FEW, MANY = 20, 0.9
 """Queries that a gate needs at least to be of use; share of queries that is called nearly all."""
 LEAST_JUDGED = 0.5
@@ -67,7 +67,7 @@ class JudgmentsCheck(TableReport):
 
     def _title(self) -> str:
         of_query = self.n_judged / self.n_queries
-        common = sorted(self.grades.items(), key=lambda one: (-one[1], one[0]))[:MOST_FLAWS]
+        common = sorted(self.grades.items(), key=lambda one: (-one[1], one[0]))[:MOST_GRADES]
         grades = ", ".join(f"{grade:g} ({n:,} times)" for grade, n in sorted(common))
         more = f" and {len(self.grades) - len(common)} more" if len(self.grades) > len(common) else ""
         size = f"{self.n_queries:,} queries, {self.n_judged:,} judged documents, {of_query:.3g} a query"
@@ -239,8 +239,7 @@ def _flaws(
     if len(grades) == 1 and len(judged) >= 5 * n:
         yield f"All {len(judged)} judged documents have the grade {min(grades):g}: it may tell nothing apart."
     if len(grades) > 2 and min(grades) >= 1:
-        low = f"{min(grades):g}"
-        yield f"Grades begin with {low}, so all are relevant; if {low} means no, pass min_relevance."
+        yield f"Grades begin with {min(grades):g}, so all are relevant; if it means no, pass a higher min_relevance."
     for name, one in measured.items():
         highest = bounds_of(name, pool.meaning[name])[1]
         if "@" in name and one.best is not None and "recall" in name and one.best < MANY * highest:

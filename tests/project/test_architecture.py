@@ -282,7 +282,7 @@ SHARED_PARTS = {
     *("_remarks", "_cut_at", "_of_queries", "_column_fingerprints"),
     *("_untested", "_tests_of", "_candidates"),
     *("_pair_rows", "_has_corrected_intervals"),
-    *("_bind", "_check_scores", "_filled", "_refuse_unread"),
+    *("_bind", "_check_scores", "_filled", "_refuse_empty", "_refuse_unread"),
 }
 """Private parts of an evaluation, a comparison, a test of pairs and a metric that other modules read."""
 

@@ -22,7 +22,7 @@ from sklearn_rank._tell.text import between, number, visible
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.model_selection import RankingEvaluator
-from sklearn_rank.results import Comparison, Evaluation
+from sklearn_rank.results import Comparison, Evaluation, Table
 from sklearn_rank.stats import no_worse
 
 
@@ -498,6 +498,24 @@ def test_page_of_a_gate(files, run, new):
     assert gate.verdict.partition(": ")[0] in text
     assert f"bounds {between(gate.low['ndcg@10'], gate.high['ndcg@10'], signed=True)}" in text
     assert Reader(gate.to_html()).data == Reader(page).data
+
+
+def test_page_of_a_gate_shows_what_is_printed():
+    """Decisions, floors and segments, with the names and numbers of the printed tables, and what p is of."""
+    rng = np.random.default_rng(0)
+    old, by = rng.uniform(0.3, 0.9, 60), {"language": ["de"] * 20 + ["en"] * 40}
+    new = np.clip(old - np.repeat([0.25, 0], [20, 40]) + rng.normal(0, 0.05, 60), 0, 1)
+    systems = {
+        name: Evaluation.from_values(range(60), {"ndcg@10": x, "recall@5": x})
+        for name, x in (("new", new), ("old", old))
+    }
+    gate = no_worse(**systems, margin={"ndcg@10": 0.05}, at_least={"recall@5": 0.3}, by=by)
+    page = Reader(gate.to_html()).text
+    for table in (gate.table, gate.floors, gate.segments):
+        for cell in str(Table(table.columns, table.rows)).split():
+            assert cell in page or cell == "p", cell
+    assert "p of a loss of the margin or more" in page
+    assert gate.verdict.partition(": ")[2] in page
 
 
 @pytest.mark.parametrize(
