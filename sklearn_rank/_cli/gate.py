@@ -75,7 +75,7 @@ def gate(options: argparse.Namespace) -> int:
     table = found.table if found.table.rows else found.floors
     nested = {
         "decision": found.decision, "verdict": found.verdict, "alpha": found.alpha, "n_needed": found.n_needed,
-        "metrics": _rows(found.table, "metric"), "floors": _rows(found.floors, "metric"),
+        "metrics": _rows(found.table), "floors": _rows(found.floors),
         "segments": [dict(zip(found.segments.columns, row, strict=True)) for row in found.segments.rows],
     }  # fmt: skip
     if options.json is not None:
@@ -88,17 +88,17 @@ def gate(options: argparse.Namespace) -> int:
     return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
 
 
-def _rows(table: Table, name: str) -> dict[str, dict[str, Any]]:
+def _rows(table: Table) -> dict[str, dict[str, Any]]:
     """Rows of a table by the value of its first column."""
     return {row[0]: dict(zip(table.columns[1:], row[1:], strict=True)) for row in table.rows}
 
 
 def _by_segment(given: list[str], by: dict[str, Any] | None) -> Any:
     """Margin of each segment; None without the option."""
-    if by is None or not given:
-        if given:
-            raise ValueError("--segment-margin is for segments: pass --by, too. Got none.")
+    if not given:
         return None
+    if by is None:
+        raise ValueError("--segment-margin is for segments: pass --by, too. Got none.")
     segments = {str(value): value for of_query in by.values() for value in of_query.values()}
     margins = _by_metric("--segment-margin", given, [*segments], "a segment") or {}
     return {segments[name]: value for name, value in margins.items()}

@@ -16,7 +16,6 @@ from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, Sample, exact_mean, ratio, sample_of
 from sklearn_rank._estimates.significance import t_pvalue
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided", "no loss shown"
@@ -85,11 +84,6 @@ class PairedQueries:
     def mean(self, x: Array) -> float:
         """Mean of a system."""
         return exact_mean(x, self.weight)
-
-    @property
-    def n_clusters(self) -> int | None:
-        """Number of clusters; None if queries are independent."""
-        return None if self.cluster is None else len(distinct_values(self.cluster))
 
 
 class MarginTest(NamedTuple):
