@@ -298,7 +298,8 @@ def _on_segments(gate: GateParts) -> list[str]:
     said = [
         f"A segment is worse if t shows a loss beyond its margin, with Holm's correction for {len(gate.segments)} "
         f"tests. All queries and the segments each call a change worse that loses no more than its margins in at most "
-        f"{100 * gate.alpha:g} % of gates, together in at most {200 * gate.alpha:g} %."
+        f"{100 * gate.alpha:g} % of gates, together in at most {200 * gate.alpha:g} %, "
+        f"{IF_NO_OTHERS_GAIN}."
     ]
     small = {_segment(gate, one): one.n_queries for one in gate.of_segments(TOO_SMALL)}
     if small:
