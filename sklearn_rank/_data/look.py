@@ -175,7 +175,8 @@ def collected_findings() -> Iterator[list[Finding]]:
 def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> None:
     """Warn or raise according to the door. `on_misuse` is the user's choice for a door that raises."""
     # Of findings about the direction of scores only the first is reported.
-    _report(door, of_one_direction(seen), on_misuse)
+    if seen := [*seen]:
+        _report(door, of_one_direction(seen), on_misuse)
 
 
 def _report(door: Door, seen: Iterable[Finding], on_misuse: str) -> None:

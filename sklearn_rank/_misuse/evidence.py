@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Grouping
-from sklearn_rank._engine.queries import BYTE, Queries
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.numbers import distinct_values
@@ -36,7 +36,7 @@ LEAST_DOCUMENTS = 3
 SAMPLE = 64
 """Number of queries to examine first, before all queries."""
 
-GLANCED, GLANCED_ROWS = 32, 2**12
+GLANCED, GLANCED_ROWS = 16, 2**12
 """Number of documents per list for a quick look in plain Python, which is three times as fast as NumPy here."""
 
 MOST_UNJUDGED = 0.1
@@ -377,14 +377,13 @@ def compute_with(function: Compute) -> None:
 
 def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], bool]:
     """Metrics that no order of the judged documents can change, and whether this leaves out other documents."""
-    has_one = one_label_each(queries)
+    has_one, (low, high) = one_label_each(queries), label_range(queries)
     candidates = {
         name: metric for name, metric in metrics.items()
-        if reads_order(metric) and (has_one or all_on_one_side(queries, metric))
+        if reads_order(metric) and (has_one or all_on_one_side(low, high, metric))
     }  # fmt: skip
     if not candidates:
         return NO_METRICS, False
-    low, high = label_range(queries)
     is_partial = queries.unlisted is None and (queries.summary.has_unjudged or queries.summary.has_unretrieved)
     all_relevant = low < high and any(low >= metric["min_relevance"] for metric in candidates.values())
     leaves_out = is_partial and (all_relevant or low == high > 0)
@@ -425,10 +424,17 @@ def reads_order(metric: Any) -> bool:
     return not (entry.pointwise or entry.reads_scores or entry.subtopics)
 
 
-def all_on_one_side(queries: Queries, metric: Any) -> bool:
-    """Whether all documents are relevant, or no document is, for a metric that reads relevance."""
-    (low, high), least = label_range(queries), metric["min_relevance"]
-    return bool(low >= least or high < least) and reads_relevance(metric)
+def all_on_one_side(low: float, high: float, metric: Any) -> bool:
+    """Whether all labels are relevant, or no label is, for a metric that reads relevance."""
+    return bool(low >= metric["min_relevance"] or high < metric["min_relevance"]) and reads_relevance(metric)
+
+
+def may_be_constant(queries: Queries, metrics: Metrics) -> bool:
+    """Whether no order may change a metric; a quick test. Judgments that only name relevant documents are usual."""
+    low, high = label_range(queries)
+    if queries.summary.has_unjudged and low == high > 0:
+        return False
+    return one_label_each(queries) or any(all_on_one_side(low, high, metric) for metric in metrics.values())
 
 
 def reads_relevance(metric: Any) -> bool:
@@ -456,9 +462,9 @@ def _changes_with_relevance(metric: Any) -> bool:
 
 def first_labels_differ(queries: Queries) -> bool:
     """Whether the first documents of the first query have different grades; this is the fastest test."""
-    if queries.grouping.order is not None or queries.row_label.dtype is not BYTE or queries.row_label.ndim == 2:
+    if queries.grouping.order is not None or queries.row_label.ndim == 2:
         return False
-    first = queries.row_label[: min(queries.grouping.indptr[1], SAMPLE)].tobytes()
+    first = queries.row_label[: min(queries.grouping.indptr[1], SAMPLE)].tolist()
     return first.count(first[0]) < len(first)
 
 
@@ -598,9 +604,9 @@ def may_run_against(queries: Queries) -> bool:
         return False
     grouping = queries.grouping
     n = min(grouping.n_queries, SAMPLE)
-    if queries.row_label.dtype is BYTE and not queries.summary.has_unretrieved:
-        if grouping.order is None and len(queries.row_label) <= GLANCED_ROWS and _some_agree(queries, n):
-            return False
+    if grouping.order is None and len(queries.row_label) <= GLANCED_ROWS and _some_agree(queries, n):
+        return False
+    if not (queries.summary.has_unjudged or queries.summary.has_unretrieved):
         starts = grouping.indptr[:n]
         label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
         of_label = np.add.reduceat(label, starts, dtype=np.float64)
@@ -615,9 +621,13 @@ def may_run_against(queries: Queries) -> bool:
 def _some_agree(queries: Queries, n: int) -> bool:
     """Whether scores increase with labels in some of the first `n` lists, judging by their first documents."""
     ends, covariance = queries.grouping.indptr[: n + 1].tolist(), 0.0
-    for query in {0, n // 3, 2 * n // 3, n - 1}:
+    for query in {0, n // 2, n - 1}:
         start, stop = ends[query], min(ends[query + 1], ends[query] + GLANCED)
         label, score = queries.row_label[start:stop].tolist(), queries.score[start:stop].tolist()
+        if queries.summary.has_unjudged or queries.summary.has_unretrieved:
+            listed = [(x if x == x else 0.0, y) for x, y in zip(label, score, strict=True) if y > -math.inf]
+            label, score = zip(*listed, strict=True) if listed else ([0], [0])
+            stop = start + len(label)
         covariance += sum(map(mul, label, score)) - sum(label) * sum(score) / (stop - start)
     return covariance > 0
 

@@ -169,6 +169,8 @@ def may_be_repeated(ids: NDArray[Any]) -> bool:
 
 def findings_of_queries(result: Any) -> Iterator[Finding]:
     """Findings on the queries of a result: placeholder values, ids that differ by case, and ids of repeated runs."""
+    if result.clusters is None and not result.attributes and result.qid.dtype.kind in "iuf":
+        return
     given = {f"by[{echo(name)}]": values for name, values in result.attributes.items()}
     if result.clusters is not None:
         given["clusters"] = result.clusters

@@ -17,14 +17,12 @@ from sklearn_rank._misuse.evidence import (
     MOST_GRADES,
     Evidence,
     Metrics,
-    all_on_one_side,
     are_mask,
-    first_labels_differ,
     have_few_values,
+    may_be_constant,
     may_be_ids,
     may_run_against,
     odd_ids,
-    one_label_each,
     reads_order,
     reads_relevance,
     stand_in,
@@ -409,21 +407,18 @@ def reads_one(metric: Any) -> bool:
 
 def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
     """Whether arrays certainly pass all checks; a fast test, sufficient for most rows."""
-    summary, (low, high) = queries.summary, queries.summary.label_range
+    summary, high = queries.summary, queries.summary.label_range[1]
     is_usual = summary.labels_are_whole and high <= HIGHEST_GRADE and summary.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
         return False
     if odd_ids(queries.grouping.ids) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
         return False
     n_queries = queries.grouping.n_queries
-    if may_be_ids(queries) or (n_queries >= LEAST_AGAINST and may_run_against(queries)):
+    if may_be_ids(queries):
         return False
-    if n_queries < LEAST_QUERIES and not are_enough(n_queries, len(queries.score)):
-        return True
-    for metric in metrics.values():
-        if not low < metric["min_relevance"] <= high or (summary.has_unjudged and all_on_one_side(queries, metric)):
-            return False
-    return not summary.scores_are_whole and first_labels_differ(queries)
+    if are_enough(n_queries, len(queries.score)) and may_be_constant(queries, metrics):
+        return False
+    return n_queries < LEAST_AGAINST or not may_run_against(queries)
 
 
 def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
@@ -450,9 +445,7 @@ def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
             return True
     if not are_enough(n_queries, len(queries.row_label)):
         return False
-    if n_queries == queries.grouping.indptr[-1] or one_label_each(queries):
-        return True
-    return any(all_on_one_side(queries, metric) for metric in metrics.values())
+    return n_queries == queries.grouping.indptr[-1] or may_be_constant(queries, metrics)
 
 
 def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> bool:
