@@ -14,6 +14,7 @@ from sklearn_rank._comparison.comparison import Comparison, known_baseline, look
 from sklearn_rank._data.doors import SYSTEMS
 from sklearn_rank._data.look import ON_MISUSE, collected_findings, findings_in, findings_of_systems, look
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._entry_points.several_runs import Runs, run_by_run, runs_by_name
 from sklearn_rank._estimates.clusters import check_clusters
@@ -196,7 +197,7 @@ def compare_systems(
     refuse_runs("compare_systems", test, [name for name, n in n_runs.items() if n > 1])
     if all(isinstance(of_system, str) for of_system in scores.values()) and not _are_files(data, scores):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
-        return _compared(results, by_row, n_runs, plan)
+        return _compared(results, by_row, n_runs, plan, on_misuse)
     are_runs = any(has_queries(run, "run") for run in scores.values())
     if not are_runs:
         _refuse_table_of_rows(y_true if data is None else data, scores)
@@ -211,17 +212,24 @@ def compare_systems(
         results, by_row = _of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
     else:
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
-        if not isinstance(y_score, Mapping):
-            look(SYSTEMS, on_misuse, copies=(y_score, labels, "Column"))
-    return _compared(results, by_row, n_runs, plan)
+    return _compared(results, by_row, n_runs, plan, on_misuse)
 
 
 def _compared(
-    flat: Mapping[str, Evaluation], by_row: Mapping[str, Array], n_runs: Mapping[str, int], plan: Mapping[str, Any]
+    flat: Mapping[str, Evaluation],
+    by_row: Mapping[str, Array],
+    n_runs: Mapping[str, int],
+    plan: Mapping[str, Any],
+    on_misuse: str,
 ) -> Comparison:
     """Compare systems with one or several runs, given the results of the runs."""
     results = one_by_system(flat, n_runs)
     _look(results)
+    for name, result in flat.items():
+        kept = result._kept_data.ranked
+        if kept is not None and isinstance(kept.queries, Queries):
+            rows = kept.queries.score[:, None], kept.queries.row_label
+            look(SYSTEMS, on_misuse, copies=(*rows, f"System {echo(name)}"))
     # Scores may be arrays of the caller.
     y_score = {name: x.copy() for name, x in by_row.items() if name in n_runs}
     return Comparison(results=results, y_score=y_score, **plan)

@@ -33,7 +33,7 @@ LOST = Check(
 )  # fmt: skip
 COPY = Check(
     "a copy of the label", "copies",
-    "A feature, or a column of a frame of systems, equals the label, or does in another unit, as in 2 * label + 1.",
+    "A feature, or the scores of a system, equal the label, or do in another unit, as in 2 * label + 1.",
     "20 rows with two labels",
     "equals the label", "decision",
 )  # fmt: skip
@@ -83,8 +83,9 @@ def _share_all(params: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return shares and all(a is b or hasattr(a, "fit") or repr(a) == repr(b) for a, b in pairs)
 
 
-def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
+def copies_of_label(X: Any, y: Any, system: str = "") -> Iterator[Finding]:
     """Columns of an array or a frame that equal the label in each row, maybe in another unit."""
+    # `system` describes a single column of scores.
     label, is_frame = np.asarray(y), hasattr(X, "columns")
     if len(getattr(X, "shape", ())) != 2 or hasattr(X, "tocsc") or hasattr(X, "column_names"):
         return
@@ -102,14 +103,15 @@ def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
         alike = np.isclose(head, slope * label[:FIRST_ROWS, None] + first, rtol=UNIT_ROUNDING, atol=0)
     for i in np.flatnonzero(alike.all(axis=0) & (slope > 0)):
         name = X.columns[i] if is_frame else int(i)
+        what = system or f"Feature {echo(name)}"
         column = np.asarray(X[name] if is_frame else X[:, i])
         if np.array_equal(column, label):
-            yield Finding(COPY, f"{what} {echo(name)} equals the label in every row: leave it out.")
+            yield Finding(COPY, f"{what} equals the label in every row: leave it out.")
             return
         if column.dtype.kind in "biuf" and np.allclose(column, slope[i] * label + first[i], rtol=UNIT_ROUNDING, atol=0):
             yield Finding(
                 COPY,
-                f"{what} {echo(name)} equals the label in another unit in every row, {slope[i]:g} * label + "
+                f"{what} equals the label in another unit in every row, {slope[i]:g} * label + "
                 f"{first[i]:g}: leave it out.",
             )
             return

@@ -71,7 +71,8 @@ BY_PROPENSITY = re.compile(r"(?:ips_dcg|psn?dcg|psp|snips)(?:_score)?\b", re.IGN
 
 CONSTANT = Check(
     "no order matters", "labels",
-    "All labels of each query are equal, or all documents are relevant, or none is, so no order changes the metric.",
+    "All labels of each query are equal, or all documents are relevant, or none is, so no order changes the metric; or "
+    "all scores are on one side of the threshold of a set metric.",
     "20 lists; 1,400 rows if every label is 0, or any number in a function that fits",
     "cannot tell good rankings from bad ones here", "decision",
 )  # fmt: skip
@@ -203,6 +204,9 @@ def findings_of(
         )
     elif "labels" in looked_at:
         yield from _of_labels(e, metrics, decides, chooses, label)
+    # Lists of a run are sets already.
+    if "arguments" in looked_at:
+        yield from _of_thresholds(e, metrics)
     are_single = e.n_queries == e.n_rows >= LEAST_QUERIES and e.lowest_label < e.highest_label
     if "ids" in looked_at and are_single and any(map(reads_order, metrics.values())):
         yield Finding(
@@ -228,6 +232,27 @@ def findings_of(
             f"{-e.agreement.z_by_chance:.0f} standard errors below chance. The highest score ranks first, and the "
             "highest label is the most relevant: negate ranks, distances and losses.",
         )
+
+
+def _of_thresholds(e: Evidence, metrics: Metrics) -> Iterator[Finding]:
+    """Yield the finding of metrics that choose all documents or none, because no score is on the other side."""
+    outside = {
+        name: least for name in reads_threshold(metrics)
+        if not e.lowest_score <= (least := metrics[name]["threshold"]) < e.highest_score
+    }  # fmt: skip
+    if outside and e.lowest_score < e.highest_score and e.n_lists >= LEAST_QUERIES:
+        (first, least), *_ = outside.items()
+        message = (
+            f"{', '.join(outside)} cannot tell good rankings from bad ones here: every score is "
+            f"{'above' if e.lowest_score > least else 'at most'} threshold={least:g}. Scores lie between "
+            f"{e.lowest_score:g} and {e.highest_score:g}. Pass a threshold among the scores."
+        )
+        yield Finding(CONSTANT, message, len(outside) == len(metrics))
+
+
+def reads_threshold(metrics: Metrics) -> list[str]:
+    """Metrics that compare scores with a threshold."""
+    return [name for name, metric in metrics.items() if "threshold" in metric.metric.formula_params]
 
 
 def _of_labels(e: Evidence, metrics: Metrics, decides: bool, chooses: bool, label: str) -> Iterator[Finding]:
@@ -413,6 +438,8 @@ def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any)
         return False
     if odd_ids(queries.grouping.ids) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
         return False
+    if reads_threshold(metrics):
+        return False
     n_queries = queries.grouping.n_queries
     if may_be_ids(queries):
         return False
@@ -432,6 +459,8 @@ def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
         is_other = may_be_ids(queries) or (not summary.labels_are_whole and have_few_values(queries))
         if "arguments" in kinds and is_other:
             return True
+    if "arguments" in kinds and reads_threshold(metrics):
+        return True
     if "scores" in kinds and n_queries >= LEAST_AGAINST and may_run_against(queries):
         return True
     if "labels" not in kinds:

@@ -62,6 +62,28 @@ def test_a_copy_of_the_label(door):
         assert seen(call, COPIED, on_misuse="warn") == ([COPY.name], "")
 
 
+def test_a_system_that_is_the_label():
+    """In dictionaries of arrays, tables and runs; not of one label, other scores, or relevant documents at the top."""
+    judged = {q: {f"d{i}": int(Y[10 * q + i]) for i in range(10)} for q in range(30)}
+    noise = {q: {d: float(i) for i, d in enumerate(of_query)} for q, of_query in judged.items()}
+    table = pd.DataFrame({"label": Y, "qid": QID, "gold": Y, "a": X["a"]})
+    calls = [
+        lambda: compare_systems(Y, {"gold": Y, "a": X["a"].to_numpy()}, qid=QID),
+        lambda: compare_systems(table, {"gold": "gold", "a": "a"}),
+        lambda: compare_systems(judged, {"gold": judged, "a": noise}),
+        lambda: compare_systems(Y, {"gold": 0.5 * Y + 1, "a": X["a"].to_numpy()}, qid=QID),
+    ]
+    for call in calls:
+        assert COPY.name in seen(call)[0]
+    first = {q: [max(of_query, key=of_query.get)] for q, of_query in judged.items()}
+    for y, systems, options in (
+        (Y, {"a": X["a"].to_numpy(), "b": Y + X["b"].to_numpy()}, {"qid": QID}),
+        (Y[:10], {"gold": Y[:10], "a": X["a"].to_numpy()[:10]}, {"qid": QID[:10] // 5}),
+        (judged, {"first": first, "a": {q: [*reversed(of_query)] for q, of_query in judged.items()}}, {}),
+    ):
+        assert COPY.name not in seen(compare_systems, y, systems, **options)[0]
+
+
 @pytest.mark.parametrize(
     ("features", "label", "is_found"),
     [
@@ -88,12 +110,6 @@ def test_a_copy_of_the_label(door):
 )
 def test_compared_features(features, label, is_found):
     assert bool([*copies_of_label(features, label)]) == is_found
-
-
-def test_a_named_column_may_be_the_label():
-    assert seen(compare_systems, Y, {"oracle": Y, "a": X["a"]}, qid=QID) == ([], "")
-    frame = X.assign(label=Y, qid=QID, oracle=Y)
-    assert seen(compare_systems, frame, ["oracle", "a"]) == ([], "")
 
 
 def test_models_that_share_an_estimator():

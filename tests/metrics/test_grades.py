@@ -8,11 +8,19 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_table, parse_metric
+from sklearn_rank import (
+    RankingAccumulator,
+    RankingEvaluator,
+    compare_systems,
+    evaluate,
+    evaluate_run,
+    evaluate_table,
+    parse_metric,
+)
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.exceptions import RankingWarning
-from sklearn_rank.metrics import dcg_score, ndcg_score
+from sklearn_rank.metrics import dcg_score, ndcg_score, set_f_score, set_precision_score, set_recall_score
 
 SPAM = {-1: 0, 0: 0, 1: 1, 2: 3}
 LABELS = [2, 1, 0, -1, -1]
@@ -194,3 +202,25 @@ def test_metrics_that_are_constant_for_relevant_documents(rng):
         warned |= {name} if told(metrics=asked) else set()
     assert warned == constant - same_for_any
     assert {"map", "mrr", "precision", "recall", "hit", "f", "bpref", "rprec"} <= warned
+
+
+@pytest.mark.parametrize("name", ["set_precision", "set_recall", "set_f"])
+@pytest.mark.parametrize(("threshold", "words"), [(-1, "above threshold=-1"), (2, "at most threshold=2")])
+def test_thresholds_outside_of_the_scores(name, threshold, words):
+    rng = np.random.default_rng(0)
+    label, score, qid = rng.integers(0, 2, 300), rng.random(300), np.repeat(np.arange(30), 10)
+    function = {"set_precision": set_precision_score, "set_recall": set_recall_score, "set_f": set_f_score}[name]
+    metric = f"{name}(threshold={threshold})"
+    for call in (
+        lambda: evaluate(label, score, qid=qid, metrics=metric),
+        lambda: function(label, score, qid=qid, threshold=threshold),
+        lambda: RankingAccumulator(metric).update(label, score, qid).compute(),
+        lambda: evaluate_table({"label": label, "score": score, "qid": qid}, metrics=metric),
+    ):
+        with pytest.warns(RankingWarning, match=f"cannot tell good rankings.*every score is {words}"):
+            call()
+    # Thresholds among the scores, few queries, and the lists of a run, which are sets.
+    evaluate(label, score - 0.5, qid=qid, metrics=name)
+    evaluate(label[:150], score[:150], qid=qid[:150], metrics=metric)
+    judged = {q: {f"d{i}": int(label[10 * q + i]) for i in range(10)} for q in range(30)}
+    evaluate_run(judged, {q: {f"d{i}": 10.0 - i for i in range(8)} for q in range(30)}, metrics=name)
