@@ -20,7 +20,7 @@ from sklearn_rank.io._join import TREATMENTS
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
 STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 BASELINE = "one of the runs, a further one, or a result that evaluate --save wrote; with --table a column"
-FILES_OF_ROWS = ("table", "document_of", "texts", "query_texts", "by")
+FILES_OF_ROWS = ("table", "document_of", "exclude", "texts", "query_texts", "by")
 """Options that name a file to read; with --table, --by names a column."""
 OUTPUTS = ("output", "save", "json", "markdown", "html")
 """Options that name a file to write."""
@@ -248,6 +248,8 @@ def _add_data(
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
     group.add_argument("--document-of", metavar="FILE",
                        help="lines of a chunk and its document; runs rank chunks, QRELS has documents")  # fmt: skip
+    group.add_argument("--exclude", metavar="FILE",
+                       help="lines of a query and a document, such as training items, that no list has")  # fmt: skip
     group.add_argument("--aggregate", choices=["max", "first", "sum"], default="max",
                        help="score of a document from its chunks, with --document-of (default: max)")  # fmt: skip
     sub.add_argument(

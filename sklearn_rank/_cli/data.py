@@ -38,6 +38,7 @@ from sklearn_rank.io._tables import opened
 OF_TABLES = ("y_true", "y_score")
 OF_RUNS = (
     "missing_from_run", "missing_from_qrels", "keep_negative", "max_documents", "document_of", "value", "run_format",
+    "exclude",
 )  # fmt: skip
 """Options of a kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
@@ -116,7 +117,7 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
                     notes=(ID_ORDER,) * (in_trec_order or not options.table and reading_of(metrics) == AS_TREC_EVAL),
                 )  # fmt: skip
             seen[name] = [*told, *found]
-            if len(data.not_in_run) or len(data.not_in_qrels) or data.n_blank:
+            if len(data.not_in_run) or len(data.not_in_qrels) or data.notes():
                 tell(f"{name}: {data.counts()}")
     if not options.quiet:
         _tell_of_ties(of_runs, metrics)
@@ -289,7 +290,7 @@ def _systems(
         "missing_from_qrels": options.missing_from_qrels or "drop",
         **(AS_TREC_EVAL if options.convention == "trec_eval" else reading_of(metrics)),
         "negative": "keep" if options.keep_negative else "unjudged", "document_of": _documents(options),
-        "aggregate": options.aggregate,
+        "aggregate": options.aggregate, "exclude": _source(options.exclude),
     }  # fmt: skip
     runs = _given(options)
     for i, name in enumerate(runs):
@@ -423,7 +424,7 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
         yield name, data, told
 
 
-def _source(name: str) -> Any:
+def _source(name: str | None) -> Any:
     if name == "-" and sys.stdin is None:
         raise ValueError("'-' is the standard input, so it must be open. Got it closed.")
     return sys.stdin.buffer if name == "-" else name

@@ -259,7 +259,7 @@ def queries_of_matrix(
     weight = None
     if sample_weight is not None:
         weight = check_query_weight(sample_weight, n_queries, may_be_zero=weight_may_be_zero)
-    ids = np.arange(n_queries) if qid is None else _ids_of_matrix(qid, label.shape)
+    ids = np.arange(n_queries) if qid is None else ids_of_matrix(qid, label.shape)
     keys = None if tie_break is None else _tie_keys(tie_break, label.shape)
     if mask is None:
         grouping = Grouping.by_matrix(ids, n_documents, first_query)
@@ -420,7 +420,7 @@ def refuse_scores(score: NDArray[Any], name: str, row_of: Callable[[NDArray[np.b
 # --- ids of matrices, and keys that order ties ---------------------------------------------------------------
 
 
-def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+def ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     """Ids of the rows of a matrix, where each row is a query."""
     n_given = np.shape(ids_of(qid))
     if n_given != shape[:1]:

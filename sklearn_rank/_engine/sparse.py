@@ -16,6 +16,7 @@ from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQ
 from sklearn_rank._engine.read import (
     check_matrix_shapes,
     check_query_weight,
+    ids_of_matrix,
     queries_of_matrix,
     refuse_one_column,
     summary_of,
@@ -196,13 +197,13 @@ def check_sparse(
 ) -> LazyQueries:  # fmt: skip
     """Check sparse judgments and their scores, sparse or not, a row a query."""
     # Entries of the matrix `exclude` are no documents.
-    for name, given in (("qid", qid), ("tie_break", tie_break)):
-        if given is not None:
-            raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
+    if tie_break is not None:
+        raise ValueError("With sparse matrices tie_break must be None. Got a tie_break.")
     label, scores = csr(y_true, "y_true"), _reals(y_score, "y_score")
     n_queries, n_documents = check_matrix_shapes(label.shape, scores.shape, "y_score")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
+    ids = None if qid is None else ids_of_matrix(qid, label.shape)
     out = None if exclude is None else exclusion_matrix(exclude, label.shape)
     if out is not None and (relevant := label > 0).nnz and relevant.multiply(out).nnz == relevant.nnz:
         raise ValueError(NONE_LEFT)
@@ -211,10 +212,16 @@ def check_sparse(
         if out is not None:
             scores = np.where(out.toarray(), -np.inf, scores)
         _refuse_bad_scores(scores, lambda at: at // n_documents)
-        return replace(_dense_batches(scores, grades, out), weight=weight)
+        return _named(_dense_batches(scores, grades, out), ids, weight)
     score = _list_scores(scores if out is None else _without(sparse.csr_array(scores, dtype=np.float64), out))
     batches = list_batches(score.indptr, score.indices, score.data, grades, left_out=out)
-    return replace(batches, weight=weight)
+    return _named(batches, ids, weight)
+
+
+def _named(batches: LazyQueries, ids: NDArray[Any] | None, weight: Array | None) -> LazyQueries:
+    """The queries with their ids and weights."""
+    grouping = batches.grouping if ids is None else replace(batches.grouping, ids=ids)
+    return replace(batches, grouping=grouping, weight=weight)
 
 
 def exclusion_matrix(exclude: Any, shape: tuple[int, ...]) -> Any:

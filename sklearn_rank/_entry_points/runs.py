@@ -25,7 +25,6 @@ from sklearn_rank.io._documents import DocumentOf
 from sklearn_rank.io._entries import Entries, QueryIds
 from sklearn_rank.io._join import join_for
 from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index
-from sklearn_rank.io._ranking_data import blank_in_words
 
 
 @named_arguments
@@ -143,7 +142,7 @@ def evaluate_run(
     report(RUN, seen)
     kinds = kinds_left(seen, isinstance(run, Entries) and run._told)
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
-    notes = (*blank_in_words(data.n_blank), *(ID_ORDER,) * (reading is AS_TREC_EVAL))
+    notes = (*data.notes(), *(ID_ORDER,) * (reading is AS_TREC_EVAL))
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),

@@ -125,6 +125,8 @@ def _scale(keywords: Mapping[str, str]) -> str:
     if "discount" in keywords:
         known = DISCOUNT_WORDS.get(keywords["discount"])
         words.append(f"discount {_short(keywords['discount'])}" if known is None else _filled(known, keywords))
+    if "p" in keywords:
+        words.append(f"p {keywords['p']}")
     if "min_relevance" in keywords and keywords["min_relevance"] != "1" and keywords.get("gain", "binary") == "binary":
         words.append(_relevant(keywords["min_relevance"]))
     return ", ".join(filter(None, words))

@@ -99,6 +99,9 @@ OTHER = {
     "context_precision": "From verdicts of a model: 'map(denominator=retrieved_relevant)'. From ids: 'set_precision'.",
     "context_recall": "From ids: 'set_recall'. From verdicts of a model: 'set_recall' with the statements of an answer "
     "as relevant documents, and the supported statements as the run.",
+    "catalog_coverage": EXPOSURE,
+    "claim_recall": "'set_recall' with the claims of the key as relevant documents and the supported ones as the run.",
+    "cmc": "'hit' at each cutoff is the cumulative match characteristic: 'hit@1', 'hit@5'.",
     "coverage": "'coverage_error' is how far down the list one must go to see every relevant document. How many of the "
     f"items are shown is no mean over queries: {SHOWN} counts them.",
     "entropy": EXPOSURE,
@@ -113,9 +116,15 @@ OTHER = {
     "intra_list_diversity": DIVERSITY,
     "ips": "'ips_dcg@10' and the self-normalized 'snips@10' read labels that were divided by propensities.",
     "item_coverage": EXPOSURE,
+    "jaccard": "'set_f' of a query is 2 J / (1 + J) of its Jaccard index J, so it ranks lists alike.",
     "mean_rank": MEAN_RANK,
+    "minp": "The inverse negative penalty is the number of relevant documents over the rank of the last of them, "
+    "which 'coverage_error' has.",
     "ndcg_linear": "'ndcg(gain=linear)' takes a label as its gain.",
     "novelty": NOVELTY,
+    "nugget_recall": "'s_recall' is the share of subtopics, or nuggets, that are covered: a column of labels for each.",
+    "overlap": "'rbo' compares two rankings; the share of a list that is relevant is 'precision@10'.",
+    "popularity": EXPOSURE,
     "miuf": NOVELTY,
     "pr_auc": AREA,
     "serendipity": "'acg(denominator=min_k_n)@10' of labels relevant * unexpected, such as relevant * (1 - popularity "
@@ -123,6 +132,7 @@ OTHER = {
     "setf": "'set_f(convention=ir_measures)' takes all retrieved documents for the set.",
     "setp": "'set_precision(convention=ir_measures)' takes all retrieved documents for the set.",
     "setr": "'set_recall(convention=ir_measures)' takes all retrieved documents for the set.",
+    "uauc": "'auc(replace_undefined_by=nan)' is the mean over users.",
     "wmap": "'wap' is weighted average precision, of graded labels; sample_weight= weighs the queries of 'map'.",
 }
 """Names that have no metric of their own, or several meanings, and what to write."""

@@ -353,6 +353,11 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                         f"{name} needs validation rows: set eval_fraction of QueryRanker, such as 0.1, or pass "
                         f"eval_set=(X, y, qid) to fit. Got {name}={echo(value)} and neither."
                     )
+            if (comes_from(model, "lightgbm") or comes_from(model, "xgboost")) and stops_early(model):
+                raise ValueError(
+                    "The early stopping of a model needs validation rows: set eval_fraction of QueryRanker, such as "
+                    f"0.1, or pass eval_set=(X, y, qid) to fit. Got {echo(model)} and neither."
+                )
         elif spec is not None:
             strategy_for(model)
         elif on_round is not None:

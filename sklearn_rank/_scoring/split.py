@@ -8,6 +8,7 @@ rows nor on the container of the ids.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -456,6 +457,7 @@ def query_train_test_split(
     train_size: float | int | None = None,
     random_state: RandomState = None,
     clusters: ArrayLike | None = None,
+    time: ArrayLike | None = None,
 ) -> list[Any]:
     """Split arrays into training and test queries: `sklearn.model_selection.train_test_split` of whole queries.
 
@@ -475,6 +477,9 @@ def query_train_test_split(
     random_state : int, RandomState instance or None, default=None
     clusters : array-like of shape (n_samples,), default=None
         Cluster of each row, such as a user, session or site: a group of queries that must be on the same side.
+    time : array-like of shape (n_samples,), default=None
+        Time of each row's query, see `QueryTimeSeriesSplit`: the last queries are tested, and queries of equal time
+        stay together, in the test set.
 
     Returns
     -------
@@ -515,6 +520,16 @@ def query_train_test_split(
     unit = unit_numbers(arrays[0], of_queries, ids_of(ids), clusters)
     if test_size is None and train_size is None:
         test_size = 0.25
+    if time is not None:
+        if clusters is not None or train_size is not None or random_state is not None:
+            raise ValueError(
+                "time= tests the last queries, so only test_size= goes with it. Got clusters=, train_size= or "
+                "random_state=, too."
+            )
+        n_queries = int(unit.max()) + 1
+        n_test = test_size if is_count(test_size) else math.ceil(float(test_size or 0) * n_queries - 1e-9)
+        train, test = next(QueryTimeSeriesSplit(1, test_size=int(n_test)).split(arrays[0], None, ids_of(ids), time))
+        return [_rows_of(array, rows) for array in (*arrays, ids) for rows in (train, test)]
     halves = GroupShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=random_state)
     train, test = next(random_halves(halves, unit))
     return [_rows_of(array, rows) for array in (*arrays, ids) for rows in (train, test)]
@@ -643,6 +658,8 @@ def as_times(values: Any) -> NDArray[Any]:
     values = one_column(values)
     # A Series or an Index of pandas holds an array.
     array = getattr(values, "array", values)
+    # An ordered Categorical has an order of its own.
+    array = array.codes if getattr(array, "ordered", False) and (array.codes >= 0).all() else array
     array = np.asarray(array.tz_convert(None) if getattr(array, "tz", None) is not None else array)
     if array.dtype == object:
         array = _of_objects(array.tolist())

@@ -10,6 +10,8 @@ from itertools import chain
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from sklearn_rank._engine.ids import ids_of, refuse_two_spellings
 from sklearn_rank._misuse.ids import spelled_alike
 from sklearn_rank._tables.columns import column_names, find_column, has_lists
@@ -86,7 +88,7 @@ def from_rows(source: Any, kind: str, duplicates: str) -> Any:
 
 def both_entries(
     caller: str, judgments: Any, run: Any, duplicates: str, exclude: Excluded | None
-) -> tuple[Entries, Entries, tuple[int, int]]:
+) -> tuple[Entries, Entries, tuple[int, int, int]]:
     """Entries of judgments and of a run, and how many documents of the run and of the judgments were excluded."""
     # Documents are listed by query on both sides, or on neither.
     qrels, run = from_rows(judgments, "judgments", duplicates), from_rows(run, "run", duplicates)
@@ -95,7 +97,7 @@ def both_entries(
     if exclude is None and all(
         isinstance(x, Entries) and not isinstance(x.doc_id, ListedDocuments) for x in (run, qrels)
     ):
-        return qrels, run, (0, 0)
+        return qrels, run, (0, 0, 0)
     out = {} if exclude is None else _sets(exclude)
     judged, n_judged = entries_of(qrels, "judgments", duplicates=duplicates, exclude=out)
     of_run, n_run = entries_of(run, "run", duplicates=duplicates, exclude=out, judged=judged.doc_id)
@@ -107,7 +109,9 @@ def both_entries(
             f"items. Got {n_judged} judged documents in it."
         )
     judged.doc_id.refuse_two_spellings(of_run.doc_id)
-    return without_empty(judged, of_run), of_run, (n_run, n_judged)
+    emptied = [q for q, n in zip(judged.qid.names.tolist(), np.diff(judged.doc_id.ends), strict=True) if n == 0]
+    n_emptied = len(out.keys() & {*emptied})
+    return without_empty(judged, of_run), of_run, (n_run, n_judged, n_emptied)
 
 
 def run_entries(run: Any, *, duplicates: str, exclude: Excluded | None) -> Entries:
@@ -144,6 +148,10 @@ def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
             )
         entries = entries_in(exclude, None, query, document, "first")
         exclude = {query: documents for query, (documents, _) in documents_of_queries(entries)}
+    if is_file(exclude) or files_of(exclude):
+        exclude = read_qrels(exclude, value=False, duplicates="first")
+    if isinstance(exclude, Entries):
+        exclude = {query: documents for query, (documents, _) in documents_of_queries(exclude)}
     if not isinstance(exclude, Mapping):
         raise TypeError(
             f"exclude must be {{query: documents}}, or a table of both. Got {type(exclude).__name__} instead."

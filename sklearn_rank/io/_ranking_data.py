@@ -36,7 +36,8 @@ class RankingData:
     missing_from_run, missing_from_qrels : str
         Treatment of these queries.
     n_excluded : tuple of int
-        Number of documents of the run, and of the judgments, that ``exclude=`` removed.
+        Number of documents of the run, and of the judgments, that ``exclude=`` removed, and of queries that lost all
+        their judgments.
     n_blank : int
         Number of rows of the judgments without a grade, which are not judged.
     """
@@ -50,7 +51,7 @@ class RankingData:
     missing_from_qrels: str
     _documents: tuple[Any, ...]
     _source: Index | None = None
-    n_excluded: tuple[int, int] = (0, 0)
+    n_excluded: tuple[int, int, int] = (0, 0, 0)
     n_blank: int = 0
 
     @cached_property
@@ -78,7 +79,14 @@ class RankingData:
             return text
         if any(self.n_excluded):
             text += f"; excluded: {self.n_excluded[0]} documents of the run, {self.n_excluded[1]} of the judgments"
-        return "; ".join([text, *blank_in_words(self.n_blank), self.missing_queries()])
+        return "; ".join([text, *self.notes(), self.missing_queries()])
+
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on judgments without a grade, and on queries whose judgments were excluded."""
+        n, n_emptied = self.n_blank, self.n_excluded[2]
+        blank = f"{n} judgment{'s' * (n > 1)} without a grade: not judged"
+        emptied = f"exclude= removes all judged documents of {n_emptied} quer{'ies' if n_emptied > 1 else 'y'}"
+        return (blank,) * bool(n) + (emptied,) * bool(n_emptied)
 
     def missing_queries(self) -> str:
         """Return a line with the queries that one side lacks, and their treatment."""
@@ -90,11 +98,6 @@ class RankingData:
     def __repr__(self) -> str:
         """The same."""
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
-
-
-def blank_in_words(n: int) -> tuple[str, ...]:
-    """A remark on judgments without a grade; empty if there is none."""
-    return (f"{n} judgment{'s' * (n > 1)} without a grade: not judged",) * bool(n)
 
 
 def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:

@@ -171,9 +171,9 @@ def exposure(
 
     Parameters
     ----------
-    run : mapping, table, Entries or ranx.Run
+    run : mapping, table, path, Entries, ranx.Run or matrix
         ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
-        see `evaluate_run`.
+        see `evaluate_run`; or a matrix of users by items in the order of `items`, dense or sparse.
     items : array-like of shape (n_items,)
         Ids of all items that could be shown, each once; coverage and Gini depend on how many there are.
     k : int

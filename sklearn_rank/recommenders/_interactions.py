@@ -20,6 +20,7 @@ from sklearn_rank._ranker.estimator_checks import check_estimator, with_inner
 from sklearn_rank._scoring.fit_data import echo_id, index_rows
 from sklearn_rank._scoring.fitted_queries import FittedRows
 from sklearn_rank._scoring.response import RESPONSE, predict_scores
+from sklearn_rank._tables.roles import candidates, normalized_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.blocks import PREDICTED_PAIRS, cut_rows
 from sklearn_rank._utils.constraints import COUNT
@@ -27,12 +28,13 @@ from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
+from sklearn_rank.io import Entries
 
 Column = str | int | None
 """Name of a column of a frame, or number of a column of an array; None for the default one."""
 
 DEFAULT_NAMES = {"user": ("user_id",), "item": ("item_id",), "time": ("time", "timestamp", "datetime")}
-"""Columns of a frame that are taken where none is named: the first of these that it has."""
+"""Columns of a frame that are taken where none is named: the first of these, or one that `compare_systems` reads."""
 
 DEFAULT_PLACES = {"user": 0, "item": 1}
 """Columns of an array that are taken where none is named. A third column may be anything, so it is no time."""
@@ -61,7 +63,13 @@ def _key_of(X: Any, what: str, name: Column) -> Any:
     """Name or number of a column that X has; None if it has none."""
     names = names_of(X)
     if names is not None:
-        return next((one for one in (DEFAULT_NAMES[what] if name is None else (name,)) if one in [*names]), None)
+        known = next((one for one in (DEFAULT_NAMES[what] if name is None else (name,)) if one in [*names]), None)
+        if known is not None or name is not None:
+            return known
+        times = [one for one in names if normalized_name(one) in DEFAULT_NAMES["time"]]
+        roles = candidates(names, "judgments")
+        found = {"user": roles.qid, "item": roles.doc_id, "time": times}[what]
+        return found[0] if len(found) == 1 else None
     place = DEFAULT_PLACES.get(what) if name is None else name
     n_columns = np.shape(X)[1] if np.ndim(X) == 2 else 0
     is_place = isinstance(place, (int, np.integer)) and not isinstance(place, bool) and 0 <= int(place) < n_columns
@@ -305,6 +313,9 @@ class FittedInteractions(FittedRows):
 
 def read_pairs(pairs: Any, columns: InteractionColumns, name: str = "exclude") -> FittedInteractions:
     """Pairs that a user gave as the argument `name`: rows of users and items, or a mapping from users to items."""
+    if isinstance(pairs, Entries):
+        users, items = (np.asarray(ids).tolist() for ids in (pairs.qid, pairs.doc_id))
+        return FittedInteractions.of(users, items, columns)
     if not isinstance(pairs, Mapping):
         table = columns.table(pairs, name)
         return FittedInteractions.of(table.ids("user"), table.ids("item"), columns)

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._forms import run_entries
@@ -60,6 +61,8 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
     COUNT.check("k", k, caller)
     IN_A_LIST_AGAIN.check("duplicates", duplicates, caller)
     ids = check_item_ids(items)
+    if sparse.issparse(run) or getattr(run, "ndim", 0) == 2 and not hasattr(run, "columns"):
+        return _of_matrix(run, ids, k, caller, exclude)
     entries = run_entries(run, duplicates=duplicates, exclude=exclude)
     if not len(entries.qid.names):
         raise ValueError(f"{caller} needs a run with a user. Got an empty one.")
@@ -68,6 +71,23 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
     user, item, score = entries.qid.code[retrieved].astype(np.int64), item[retrieved], entries.value[retrieved]
     parts = first_items(user, item, score, n_users, k, len(ids))
     return TopItems(ids, entries.qid.names, *parts)
+
+
+def _of_matrix(run: Any, ids: NDArray[Any], k: int, caller: str, exclude: Any) -> TopItems:
+    """The first k items of a matrix, whose rows are users, and whose columns are the items in their order."""
+    if exclude is not None or run.shape[1] != len(ids):
+        got = "exclude=" if exclude is not None else f"shape {run.shape} for {len(ids)} items"
+        raise ValueError(f"A matrix as run of {caller} has a column for each item, and no exclude=. Got {got}.")
+    if sparse.issparse(run):
+        found = sparse.coo_array(run)
+        user, item, score = found.row, found.col, as_floats(found.data, "run")
+    else:
+        scores = as_floats(run, "run")
+        user, item = np.nonzero(scores != -np.inf)
+        score = scores[user, item]
+    if not np.isfinite(score).all():
+        raise ValueError(f"Scores of the run of {caller} must be finite, or -inf where an item is not listed. Got nan.")
+    return TopItems(ids, np.arange(run.shape[0]), *first_items(user, item, score, run.shape[0], k, len(ids)))
 
 
 def first_items(

@@ -195,6 +195,11 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     refuse_missing_columns(names, data.columns)
     types = {field.name: field.dataType.simpleString() for field in data.schema.fields}
     refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
+    if not isinstance(names.qid, str):
+        raise TypeError(
+            "qid names one column in Spark: data.withColumn('qid', functions.concat_ws('/', 'tenant', 'query_id')) "
+            f"makes it of several. Got {echo(names.qid)}."
+        )
     if types[names.qid].partition("(")[0] not in ID_TYPES:
         raise TypeError(
             f"qid must have one of the types {', '.join(ID_TYPES)}; cast other types to string, for example by "

@@ -133,7 +133,6 @@ ONE_OF_TWO = sparse.csr_array(np.array([[1.0, 0], [2, np.inf]]))
     [
         (ONE, sparse.csr_array((1, 4)), {}, ValueError, r"must have the same shape. Got \(1, 3\) and \(1, 4\)"),
         (ONE, [1, 2, 3], {}, ValueError, r"must have the same shape. Got \(1, 3\) and \(3,\)"),
-        (ONE, ONE, {"qid": [1]}, ValueError, r"each row is a query and qid must be None"),
         (ONE, ONE, {"tie_break": [[1, 2, 3]]}, ValueError, r"tie_break must be None"),
         (ONE, ONE, {"sample_weight": [1, 1]}, ValueError, r"one entry per query \(1\)"),
         (ONE, ONE, {"n_jobs": 0}, ValueError, r"'n_jobs' parameter"),
@@ -199,3 +198,12 @@ def test_sparse_scores_without_entries():
     y_true = sparse.csr_array([[0.5, 1.0], [2.0, 0.0]])
     result = evaluate(y_true, sparse.csr_array((2, 2)), metrics=["ndcg@10", "recall"])
     assert result.mean() == {"ndcg@10": 0, "recall": 0}
+
+
+def test_ids_of_the_rows_of_sparse_matrices():
+    label, score = sparse.csr_array([[1, 0, 0], [0, 1, 0]]), sparse.csr_array([[0.5, 0.4, 0], [0.6, 0.4, 0.1]])
+    for scores in (score, score.toarray()):
+        result = evaluate(label, scores, qid=["u", "v"], metrics="mrr")
+        assert dict(zip(result.qid.tolist(), result.per_query["mrr"].tolist(), strict=True)) == {"u": 1, "v": 0.5}
+    with pytest.raises(ValueError, match="each row is a query and qid must be None or have one id for each row"):
+        evaluate(label, score, qid=["u", "v", "w"], metrics="mrr")

@@ -126,6 +126,19 @@ def test_hints_for_names_of_other_libraries(name, ours):
             get_scorer(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("jaccard", "'set_f'"), ("overlap@10", "'rbo'"), ("nugget_recall", "'s_recall'"), ("claim_recall", "'set_recall'"),
+        ("catalog_coverage@10", "exposure"), ("popularity", "exposure"), ("uauc", "auc"), ("cmc", "'hit@1'"),
+        ("mINP", "'coverage_error'"),
+    ],
+)  # fmt: skip
+def test_names_without_a_metric_of_their_own(name, words):
+    with pytest.raises(ValueError, match=words):
+        parse_metric(name)
+
+
 NO_HINT = ("mape rmsle msle ndpm mpr xauc em f_precision infndcg tau_ap r2 map50 mmr").split()
 """Measures that are not ours, however near their names are."""
 

@@ -195,8 +195,8 @@ def test_interaction_splits_without_rows(splitter):
 
 
 def test_missing_users_and_columns():
-    X = pd.DataFrame({"userId": [1, 1], "item_id": [1, 2], "time": [1, 2]})
-    with pytest.raises(ValueError, match="LeaveLastOut needs the user of each row.*'user_id' of a frame.*'userId'"):
+    X = pd.DataFrame({"visitors": [1, 1], "item_id": [1, 2], "time": [1, 2]})
+    with pytest.raises(ValueError, match="LeaveLastOut needs the user of each row.*'user_id' of a frame.*'visitors'"):
         rows_tested(LeaveLastOut(), X)
     with pytest.raises(ValueError, match="Each row of X needs a user. Got None or NaN"):
         rows_tested(LeaveLastOut(), pd.DataFrame({"user_id": [1, None], "time": [1, 2]}))
@@ -204,7 +204,7 @@ def test_missing_users_and_columns():
         rows_tested(LeaveLastOut(), pd.DataFrame({"user_id": [1, 1], "item_id": [None, "x"], "time": [1, 2]}))
     y = pd.Series([1, 1], index=pd.Index([1, 2], name="time"))
     with pytest.raises(ValueError, match="of the index of y differ"):
-        rows_tested(LeaveLastOut(user="userId"), X, y, time=[2, 1])
+        rows_tested(LeaveLastOut(user="visitors"), X, y, time=[2, 1])
 
 
 @pytest.mark.parametrize("n", [0, 1.5, True, "1", None])
@@ -292,3 +292,12 @@ def test_a_start_instead_of_a_size():
             rows_tested(GlobalTimeSplit(start=start), rows)
     with pytest.raises(ValueError, match="takes the first time of the test set, start=, or its size"):
         GlobalTimeSplit(3, start=9)
+
+
+@pytest.mark.parametrize(
+    "names", [["userId", "movieId", "timestamp"], ["user", "item", "Timestamp"], ["user_id:token", "asin", "time"]]
+)
+def test_columns_with_the_names_of_known_data_sets(names):
+    X = pd.DataFrame({names[0]: [*"ababa"], names[1]: [*"xyyxz"], names[2]: [1, 2, 5, 4, 3]})
+    ((train, test),) = LeaveLastOut().split(X)
+    assert (train.tolist(), test.tolist()) == ([0, 1, 4], [2, 3])

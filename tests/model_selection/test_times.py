@@ -3,9 +3,10 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from sklearn_rank import QueryTimeSeriesSplit
+from sklearn_rank import QueryTimeSeriesSplit, query_train_test_split
 
 DAYS = np.arange("2024-01-01", "2024-01-13", dtype="M8[D]")
 
@@ -131,3 +132,21 @@ def test_times_beyond_int64(gap, n_train):
     assert (train.tolist(), test.tolist()) == ([*range(n_train)], [3])
     with pytest.raises(ValueError, match="A training or test set would be empty"):
         next(QueryTimeSeriesSplit(1, test_size=1, gap=4).split([[0]] * 4, groups=range(4), time=time))
+
+
+def test_the_last_share_of_the_queries_is_tested():
+    rows, qid, time = [10, 11, 12, 13, 14, 15], [*"aabcde"], [5, 5, 1, 2, 4, 3]
+    train, test, _, of_test = query_train_test_split(rows, qid=qid, time=time, test_size=0.4)
+    assert (train, test, of_test) == ([12, 13, 15], [10, 11, 14], ["a", "a", "d"])
+    # 0.25 of 5 queries are two.
+    assert query_train_test_split(rows, qid=qid, time=time)[1] == test
+    # Queries of equal time stay together.
+    assert query_train_test_split(rows, qid=qid, time=[5, 5, 1, 2, 5, 3], test_size=1)[1] == test
+    with pytest.raises(ValueError, match="only test_size= goes with it"):
+        query_train_test_split(rows, qid=qid, time=time, random_state=0)
+
+
+def test_an_ordered_categorical_keeps_its_order():
+    time = pd.Categorical([3, 1, 2], categories=[3, 1, 2], ordered=True)
+    folds = QueryTimeSeriesSplit(2).split([[0]] * 3, None, [*"abc"], time)
+    assert [(train.tolist(), test.tolist()) for train, test in folds] == [([0], [1]), ([0, 1], [2])]

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from oracle import orders
 from scipy import sparse, stats
 
-from sklearn_rank import compare_systems
+from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank.exceptions import RankingWarning
-from sklearn_rank.io import read_run
+from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.recommenders import exposure, intra_list_diversity
 
 ITEMS = [*"abcdefg"]
@@ -386,3 +386,28 @@ def test_a_similarity_is_symmetric_up_to_rounding():
     similarity[1, 0] += 2e-6
     with pytest.raises(ValueError, match="must be symmetric"):
         intra_list_diversity(RUN, items=ITEMS, k=2, similarity=similarity)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.coo_matrix])
+def test_matrices_as_runs(form):
+    """Columns are items in their order; an entry that a sparse matrix lacks is not listed, nor is -inf in an array."""
+    scores = np.array([[0.9, 0.8, 0.0], [0.5, 0.0, 0.4]])
+    run = form(scores) if form is not np.asarray else np.where(scores == 0, -np.inf, scores)
+    found = exposure(run, items=["a", "b", "c"], k=2)
+    expected = exposure({0: ["a", "b"], 1: ["a", "c"]}, items=["a", "b", "c"], k=2)
+    assert found.counts.tolist() == expected.counts.tolist() == [2, 1, 1]
+    assert found.to_dict() == expected.to_dict()
+    with pytest.raises(ValueError, match=r"Got shape \(2, 3\) for 2 items"):
+        exposure(run, items=["a", "b"], k=2)
+    with pytest.raises(ValueError, match="must be finite"):
+        exposure(np.full((2, 3), np.nan), items=["a", "b", "c"], k=2)
+
+
+def test_documents_to_exclude_come_from_readers_and_files(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("u\ta\nv\ta\n")
+    run, items = {"u": ["a", "b"], "v": ["b", "a"]}, ["a", "b"]
+    for exclude in ({"u": ["a"], "v": ["a"]}, read_qrels(path), path, str(path)):
+        assert exposure(run, items=items, k=1, exclude=exclude).counts.tolist() == [0, 2]
+        result = evaluate_run({"u": {"a"}, "v": {"b"}}, run, exclude=exclude, metrics="mrr")
+        assert "exclude= removes all judged documents of 1 query" in " ".join(repr(result).split())
