@@ -118,7 +118,7 @@ OTHER = {
     "item_coverage": EXPOSURE,
     "jaccard": "'set_f' of a query is 2 J / (1 + J) of its Jaccard index J, so it ranks lists alike.",
     "mean_rank": MEAN_RANK,
-    "minp": "The inverse negative penalty is the number of relevant documents over the rank of the last of them, "
+    "m_inp": "The inverse negative penalty is the number of relevant documents over the rank of the last of them, "
     "which 'coverage_error' has.",
     "ndcg_linear": "'ndcg(gain=linear)' takes a label as its gain.",
     "novelty": NOVELTY,

@@ -129,7 +129,8 @@ def test_hints_for_names_of_other_libraries(name, ours):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("jaccard", "'set_f'"), ("overlap@10", "'rbo'"), ("nugget_recall", "'s_recall'"), ("claim_recall", "'set_recall'"),
+        ("jaccard", "'set_f'"), ("overlap@10", "'rbo'"), ("nugget_recall", "'s_recall'"),
+        ("claim_recall", "'set_recall'"),
         ("catalog_coverage@10", "exposure"), ("popularity", "exposure"), ("uauc", "auc"), ("cmc", "'hit@1'"),
         ("mINP", "'coverage_error'"),
     ],
