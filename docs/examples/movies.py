@@ -35,7 +35,6 @@ class Neighbors(BaseEstimator):
 ratings = pd.read_csv(sys.argv[1])
 scorer = make_recommender_scorer("ndcg@10", items=ratings["movieId"].unique())
 models = {f"{n} neighbors": Neighbors(n) for n in (5, 20, 80)}
-comparison = RankingEvaluator(scorer, cv=GlobalTimeSplit(test_size=0.2)).compare(models, ratings)
+comparison = RankingEvaluator(scorer, cv=GlobalTimeSplit(test_size=0.2)).compare(models, ratings, ratings["rating"])
 print(comparison)
-is_active = (ratings["userId"].value_counts() >= 50).to_dict()
-print(comparison.segments({"50 ratings": is_active}))
+print(comparison.segments({"50 ratings": (ratings["userId"].value_counts() >= 50).to_dict()}))

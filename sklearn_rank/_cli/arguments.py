@@ -19,7 +19,7 @@ from sklearn_rank.io._join import TREATMENTS
 
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
 STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
-BASELINE = "one of the runs, a further one, or a result that evaluate --save wrote; with --table a column"
+BASELINE = "a run, as the table names it, a further one, or a result that evaluate --save wrote; with --table a column"
 FILES_OF_ROWS = ("table", "document_of", "exclude", "texts", "query_texts", "by")
 """Options that name a file to read; with --table, --by names a column."""
 OUTPUTS = ("output", "save", "json", "markdown", "html")
@@ -162,8 +162,15 @@ def parser() -> argparse.ArgumentParser:
     ):  # fmt: skip
         sub.add_argument(*(["-o"] if name == "--output" else []), name, help=text, **more)
     sub.set_defaults(
-        largest_loss=[], at_least=[], at_most=[], segment_margin=[], by=None, alpha=0.05, replace_undefined_by=None
+        largest_loss=[],
+        at_least=[],
+        at_most=[],
+        segment_margin=[],
+        alpha=0.05,
+        replace_undefined_by=None,
+        by_on_page=True,
     )
+    _add_by(sub)
     _add_page(sub)
 
     sub = add("explain", commands.explain, "Why two runs differ on a query: what each document adds to the difference.")

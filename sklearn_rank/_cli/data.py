@@ -104,13 +104,14 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
     metrics = _metrics(options, names)
     refuse_lost_places(options.duplicates, metrics)
     by_id = options.table and reading_of(metrics) == AS_TREC_EVAL
+    by = attribute_of(options) if getattr(options, "by_on_page", False) and options.by is not None else None
     of_runs: dict[str, Evaluation] = {}
     with findings_of_systems(COMMAND) as seen:
         for name, data, told, is_told in _systems(options, metrics, missing_from_run):
             in_trec_order = by_id and data.doc_id is not None
             with collected_findings() as found:
                 of_runs[name] = evaluate_rows(
-                    COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
+                    COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs, by=by,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
                     kinds=COMMAND.hands if options.table else kinds_left(told, is_told) or RUN.hands,
                     documents=data.documents,
@@ -199,6 +200,10 @@ def _read_baseline(options: argparse.Namespace) -> list[str]:
                 "--baseline needs a single system: a run, or several runs with the same name, --baseline A=run1 "
                 f"--baseline A=run2. Got {', '.join(options.baseline)}."
             )
+        full_name = {short: name for name, short in short_names(options, dict.fromkeys(runs_of(options))).items()}
+        if names == runs and runs[0] in full_name and not os.path.exists(runs[0]):
+            # The name of a run in the table.
+            names = runs = [full_name[runs[0]]]
         options.baseline, options.old = names[0], runs
     return [] if options.baseline is None else [*options.old]
 
@@ -337,7 +342,7 @@ def _has_column(file: str, name: str, separator: str | None) -> bool:
 def short_names(options: argparse.Namespace, of_runs: Mapping[str, Any]) -> dict[str, str]:
     """Short names of runs: file names without the folders, prefixes and suffixes that all share."""
     names = [*of_runs]
-    if len(names) < 2 or options.table is not None or options.format in ("csv", "json"):
+    if len(names) < 2 or options.table is not None or getattr(options, "format", "table") in ("csv", "json"):
         return {name: name for name in names}
     begin, end = os.path.commonprefix(names), os.path.commonprefix([name[::-1] for name in names])[::-1]
     begin = begin[: max(begin.rfind("/"), begin.rfind(".")) + 1]

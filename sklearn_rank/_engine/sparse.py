@@ -203,7 +203,6 @@ def check_sparse(
     n_queries, n_documents = check_matrix_shapes(label.shape, scores.shape, "y_score")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
-    ids = None if qid is None else ids_of_matrix(qid, label.shape)
     out = None if exclude is None else exclusion_matrix(exclude, label.shape)
     if out is not None and (relevant := label > 0).nnz and relevant.multiply(out).nnz == relevant.nnz:
         raise ValueError(NONE_LEFT)
@@ -212,16 +211,13 @@ def check_sparse(
         if out is not None:
             scores = np.where(out.toarray(), -np.inf, scores)
         _refuse_bad_scores(scores, lambda at: at // n_documents)
-        return _named(_dense_batches(scores, grades, out), ids, weight)
-    score = _list_scores(scores if out is None else _without(sparse.csr_array(scores, dtype=np.float64), out))
-    batches = list_batches(score.indptr, score.indices, score.data, grades, left_out=out)
-    return _named(batches, ids, weight)
-
-
-def _named(batches: LazyQueries, ids: NDArray[Any] | None, weight: Array | None) -> LazyQueries:
-    """The queries with their ids and weights."""
-    grouping = batches.grouping if ids is None else replace(batches.grouping, ids=ids)
-    return replace(batches, grouping=grouping, weight=weight)
+        batches = _dense_batches(scores, grades, out)
+    else:
+        score = _list_scores(scores if out is None else _without(sparse.csr_array(scores, dtype=np.float64), out))
+        batches = list_batches(score.indptr, score.indices, score.data, grades, left_out=out)
+    if qid is not None:
+        batches.grouping.ids = ids_of_matrix(qid, label.shape)
+    return replace(batches, weight=weight)
 
 
 def exclusion_matrix(exclude: Any, shape: tuple[int, ...]) -> Any:

@@ -522,13 +522,10 @@ def query_train_test_split(
         test_size = 0.25
     if time is not None:
         if clusters is not None or train_size is not None or random_state is not None:
-            raise ValueError(
-                "time= tests the last queries, so only test_size= goes with it. Got clusters=, train_size= or "
-                "random_state=, too."
-            )
-        n_queries = int(unit.max()) + 1
-        n_test = test_size if is_count(test_size) else math.ceil(float(test_size or 0) * n_queries - 1e-9)
-        train, test = next(QueryTimeSeriesSplit(1, test_size=int(n_test)).split(arrays[0], None, ids_of(ids), time))
+            raise ValueError("time= tests the last queries: only test_size= goes with it. Got another keyword, too.")
+        size = 0.25 if test_size is None else test_size
+        n_test = int(size if is_count(size) else math.ceil(size * (int(unit.max()) + 1) - 1e-9))
+        train, test = next(QueryTimeSeriesSplit(1, test_size=n_test).split(arrays[0], None, ids_of(ids), time))
         return [_rows_of(array, rows) for array in (*arrays, ids) for rows in (train, test)]
     halves = GroupShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=random_state)
     train, test = next(random_halves(halves, unit))

@@ -212,7 +212,7 @@ def numbers_in(table: Any, name: str) -> NDArray[np.float64]:
 
 def ids_in(table: Any, name: str | Sequence[str]) -> NDArray[Any]:
     """Column of ids, or tuples of the ids of several columns; each row must have one."""
-    if not isinstance(name, str) and isinstance(name, (list, tuple)):
+    if not isinstance(name, str):
         ids: NDArray[Any] = query_of({one: ids_in(table, one) for one in name}, name)
         return ids
     column = column_of(table, name)

@@ -208,8 +208,8 @@ def _read(
     given = given._replace(value=None) if value_is_meant else given
     check_names(None, *given.flat())
     if files := files_of(source):
-        reading = {"format": format, "duplicates": duplicates, "separator": separator, "n_jobs": n_jobs}
-        parts = [_read(caller, kind, file, given, value_is_meant=value_is_meant, **reading) for file in files]
+        arguments = given, format, duplicates, separator, n_jobs
+        parts = [_read(caller, kind, file, *arguments, value_is_meant=value_is_meant) for file in files]
         return joined_entries(parts, files, kind, duplicates)
     is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
     if format == "trec" and (given != USUAL or separator is not None or not is_file):
@@ -343,55 +343,39 @@ def _fields_by_content(
 ) -> tuple[str, ...]:
     """Fields of lines without a header, where the first lines show others than their number."""
     n = len(start.split(b"\n", 1)[0].split())
-    rows = _sampled(start, None, n)
-    if kind == "run" and n == len(WITHOUT_TAG) and all(is_trec(row) for row in rows):
-        return WITHOUT_TAG
-    columns = [*zip(*rows, strict=True)]
-    if n == 2 and kind != "run" and len(rows) > 2:
-        are_numbers = [[*map(is_number, column)] for column in columns]
-        if any(not first and all(others) for first, *others in are_numbers) and not any(x[0] for x in are_numbers):
+    rows, n_rows = _sampled(start, None, n), Counter[str]()
+    if kind == "run" and n == len(WITHOUT_TAG):
+        are_runs = (row[1].upper() in ("Q0", "0") and row[3].isdecimal() and is_number(row[4]) for row in rows)
+        return WITHOUT_TAG if all(are_runs) else fields
+    if n == 2 and len(rows) > 2 and not any(map(is_number, rows[0])):
+        if any(all(map(is_number, column[1:])) for column in zip(*rows, strict=True)):
             raise ValueError(
                 f"The first line of {name} has words, and numbers follow: if it names the columns, pass "
-                f"qid={echo(columns[0][0])}, doc_id={echo(columns[1][0])} and value=False, or separator=' ' if it does "
-                f"not. Got {' '.join(rows[0])}."
+                f"qid={echo(rows[0][0])}, doc_id={echo(rows[0][1])} and value=False, or separator=' ' if it does not. "
+                f"Got {' '.join(rows[0])}."
             )
     if n != 4 or not rows:
         return fields
-    documents: dict[str, list[str]] = {}
-    for query, document, *_ in rows:
-        documents.setdefault(query, []).append(document)
-    several = any(len(of) > 1 for of in documents.values())
-    are_documents = several and all(len({*of}) == len(of) for of in documents.values())
-    if are_documents and [rank for _, _, rank, _ in rows] == _ranks([query for query, *_ in rows]):
+    ranks = []
+    for query, *_ in rows:
+        n_rows[query] += 1
+        ranks.append(str(n_rows[query]))
+    # The second field has documents, which a list has once.
+    are_documents = max(n_rows.values()) > 1 and len({(query, document) for query, document, *_ in rows}) == len(rows)
+    if are_documents and [row[2] for row in rows] == ranks:
         if kind == "run":
             return RANKED
         raise ValueError(f"{WHAT[QRELS_FIELDS]} has documents as third field. Got ranks in {name}: use read_run.")
-    if kind == "run":
-        return fields
-    if are_documents and len({*columns[2]}) == len({*columns[3]}) == 1:
+    if are_documents and kind != "run" and len({(third, fourth) for *_, third, fourth in rows}) == 1:
         if value_is_meant:
             return OF_SMART
         raise ValueError(
             f"The third and the fourth field of {name} are the same in all lines, as in SMART's judgments, whose "
             "first two are query and document: value=False reads them, on the command line --value false."
         )
-    _refuse_ratings(rows, None, name)
+    if kind != "run":
+        _refuse_ratings(rows, None, name)
     return fields
-
-
-def is_trec(row: list[str]) -> bool:
-    """Whether fields may begin a line of a run of TREC."""
-    return row[1] in ("Q0", "q0", "0") and row[3].isdecimal() and is_number(row[4])
-
-
-def _ranks(queries: list[str]) -> list[str]:
-    """Ranks from 1 of rows of queries."""
-    n: Counter[str] = Counter()
-    ranks = []
-    for query in queries:
-        n[query] += 1
-        ranks.append(str(n[query]))
-    return ranks
 
 
 def _refuse_ratings(rows: list[list[str]], mark: str | None, name: str) -> None:

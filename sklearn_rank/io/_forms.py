@@ -14,7 +14,7 @@ import numpy as np
 
 from sklearn_rank._engine.ids import ids_of, refuse_two_spellings
 from sklearn_rank._misuse.ids import spelled_alike
-from sklearn_rank._tables.columns import column_names, find_column, has_lists
+from sklearn_rank._tables.columns import column_names, find_column
 from sklearn_rank._tables.roles import candidates, roles_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.io._columns import entries_in, entries_of_frame
@@ -53,12 +53,8 @@ def has_queries(source: Any, kind: str) -> bool:
     if isinstance(source, (Entries, Iterator)) or type(source).__module__.startswith("ranx.") or is_file(source):
         return True
     is_series = hasattr(source, "to_dict") and column_names(source) is None
-    return has_documents(source, kind) or (is_series and has_cells(source))
-
-
-def has_cells(series: Any) -> bool:
-    """Whether the entries of a Series are collections."""
-    return has_lists(series) or isinstance(next(iter(series), None), (Mapping, Set, tuple))
+    first = next(iter(source), None) if is_series else None
+    return has_documents(source, kind) or isinstance(first, (list, tuple, np.ndarray, Mapping, Set))
 
 
 def has_documents(source: Any, kind: str) -> bool:

@@ -99,11 +99,11 @@ def read_table(
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
     DUPLICATES.check("duplicates", duplicates, "read_table")
-    ids = [name for name in Roles(qid, doc_id).flat() if name is not None]
-    table = opened(table, ids, [y_true, y_score], separator)
-    check_names(table, y_true, y_score, *ids)
-    rank = rank_beside(column_names(table) or [], [y_true, y_score, *ids])
-    named = [name for name in (y_true, y_score, *ids, rank) if name is not None]
+    id_columns = [name for name in Roles(qid, doc_id).flat() if name is not None]
+    table = opened(table, id_columns, [y_true, y_score], separator)
+    check_names(table, y_true, y_score, *id_columns)
+    rank = rank_beside(column_names(table) or [], [y_true, y_score, *id_columns])
+    named = [name for name in (y_true, y_score, *id_columns, rank) if name is not None]
     table = with_rows(table, named, [y_true, y_score, doc_id])
     columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
     try:
