@@ -139,10 +139,10 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     def call(*args: P.args, **keywords: P.kwargs) -> T:
         if len(args) > len(by_position) and not takes_more:
             by_name = "qid" if "qid" in parameters or not named else named[0]
-            refuse_position(called(args), [n for n in by_position if n != "self"], by_name)
+            refuse_position(called(args), [n for n in by_position if n not in ("self", "cls")], by_name)
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
-            takes = [n for n in parameters if n != "self"]
+            takes = [n for n in parameters if n not in ("self", "cls")]
             hint = f" {GROUPS}" if "groups" in parameters and unknown in NAMES_OF_QID else meant_by(unknown)
             raise unknown_keyword(f"{called(args)} has no keyword", unknown, takes, hint=hint, takes=takes)
         for name in rules.keys() & keywords.keys():
@@ -154,7 +154,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             # A call in the function had the keyword from here.
             if error.keyword not in keywords:
                 raise
-            names = [n for n in (*by_position, *named) if n != "self"]
+            names = [n for n in (*by_position, *named) if n not in ("self", "cls")]
             refused = unknown_keyword(
                 f"{called(args)} has no keyword", error.keyword, [*names, *error.known], hint=error.hint
             )

@@ -6,6 +6,8 @@ import math
 import textwrap
 import warnings
 from collections.abc import Sequence
+from colorsys import hls_to_rgb, rgb_to_hls
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,12 @@ COLORS = (
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
 
+INKS = ("black", "0.3", "0.35", "0.7", "0.8", "0.85")
+"""Colors of lines and texts that belong to no system."""
+
+DARK = 0.4
+"""Mean of red, green and blue below which a background is dark."""
+
 LIGHT = "#8fa3cc"
 """Color of an area that keeps a black line visible."""
 
@@ -57,6 +65,30 @@ def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
     figure, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     figure.set_gid(OPENED_HERE)
     return ax
+
+
+def adapt_to_background(ax: Any) -> None:
+    """Make our colors lighter if the axes or their figure are dark."""
+    from matplotlib.colors import to_rgb, to_rgba_array
+
+    if min(np.mean(to_rgb(one.get_facecolor())) for one in (ax, ax.figure)) > DARK:
+        return
+    ours, legend = {to_rgb(color) for color in (*COLORS, LIGHT, *INKS)}, ax.get_legend()
+    parts = [*ax.lines, *ax.collections, *ax.patches, *ax.get_ygridlines(), *ax.figure.texts]
+    parts += [] if legend is None else [one for one in legend.findobj() if one is not legend.get_frame()]
+    for artist in parts:
+        for part in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
+            if hasattr(artist, f"get_{part}") and hasattr(artist, f"set_{part}"):
+                colors = [tuple(color) for color in to_rgba_array(getattr(artist, f"get_{part}")()).tolist()]
+                if colors and all(color[:3] in ours for color in colors):
+                    getattr(artist, f"set_{part}")([*map(_lighter, colors)] if len(colors) > 1 else _lighter(colors[0]))
+
+
+def _lighter(color: tuple[float, ...]) -> tuple[float, ...]:
+    """A color for a dark background; grey lines stay near to their background."""
+    hue, lightness, saturation = rgb_to_hls(*color[:3])
+    lightness = max(lightness, 0.62) if saturation else min(1.0, 1.05 - 0.85 * lightness)
+    return (*hls_to_rgb(hue, lightness, saturation), *color[3:])
 
 
 def size_of(ax: Any) -> Any:
@@ -79,6 +111,13 @@ def make_room(ax: Any) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             TightLayoutEngine(pad=0.5).execute(figure)
+    for one in figure.axes:
+        labels = [label for label in one.get_xticklabels() if label.get_text()]
+        ends = [label.get_window_extent() for label in labels if not label.get_rotation()]
+        if one.get_xscale() == "linear" and any(left.x1 > right.x0 for left, right in pairwise(ends)):
+            low, high = sorted(one.get_xlim())
+            inside = [tick for tick in one.get_xticks() if low <= tick <= high]
+            one.set_xticks(inside[:: len(inside) - 1] if len(inside) > 2 else inside[-1:])
 
 
 def fitted(names: Sequence[str], width: float, height: float) -> tuple[list[str], float]:

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn_rank._metric.names import direction_of
-from sklearn_rank._utils.arguments import checked_arguments
+from sklearn_rank._utils.arguments import checked_arguments, named_arguments
 from sklearn_rank._utils.docstring import completed_docstring, parameter_entries
 from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
-from sklearn_rank.display._figure import add_caption
+from sklearn_rank.display._figure import adapt_to_background, add_caption
 from sklearn_rank.display._input import choices_of
 
 Class = TypeVar("Class", bound=type)
@@ -76,6 +76,7 @@ KEYWORDS_FROM = {
     "from_result": ("_metrics_in", "_of_metrics"),
     "from_results": ("_metrics_in", "_of_metrics"),
     "from_predictions": ("_evaluate", "_drawn_by"),
+    "from_estimator": (),
 }
 """Methods of the base classes, and the Display methods whose keywords each also accepts."""
 OF_RESULTS = ("from_result", "from_results", "from_comparison")
@@ -103,14 +104,26 @@ def completed(display: Class) -> Class:
         if name == "__init__":
             setattr(display, name, checked_arguments(CONSTRUCTOR_RULES)(_with_direction(member)))
         elif name == "plot":
-            setattr(display, name, checked_arguments(METHOD_RULES)(member))
+            setattr(display, name, checked_arguments(METHOD_RULES)(_readable(member)))
         elif name.startswith("from_"):
             function = _with_choices(member.__func__) if name in OF_RESULTS else member.__func__
-            setattr(display, name, classmethod(checked_arguments(METHOD_RULES)(function)))
+            setattr(display, name, classmethod(checked_arguments(METHOD_RULES)(named_arguments(function))))
     # Python removes docstrings with -OO.
     if display.__doc__:
         _describe(display)
     return display
+
+
+def _readable(plot: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `plot`: its colors are readable on a dark background."""
+
+    @functools.wraps(plot)
+    def call(*args: Any, **keywords: Any) -> Any:
+        display = plot(*args, **keywords)
+        adapt_to_background(display.ax_)
+        return display
+
+    return call
 
 
 def _with_direction(init: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,6 +151,7 @@ def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:
         _, results, *_ = given.values()  # first the class
         if given.get("ax") is None and (text := choices_of(results, getattr(display, "metric", ""))):
             add_caption(display.figure_, text)
+            adapt_to_background(display.ax_)
         return display
 
     return call

@@ -15,7 +15,8 @@ from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
 
 plt = pytest.importorskip("matplotlib.pyplot")
-from matplotlib.colors import to_rgb  # noqa: E402
+from matplotlib.colors import to_rgb, to_rgba_array  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.text import Text  # noqa: E402
 
 from sklearn_rank.display import (  # noqa: E402
@@ -126,6 +127,52 @@ def test_any_name_is_written_as_it_is(display_class):
     texts = [text for text in display.figure_.findobj(Text) if text.get_visible()]
     assert all(any(name in text.get_text() for text in texts) for name in names)
     assert not any(text.get_parse_math() for text in texts if any(name in text.get_text() for name in names))
+
+
+def brightness(colors):
+    """Relative luminance as WCAG defines it, of the brightest color."""
+    linear = [
+        (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4) for x in np.ravel(to_rgba_array(colors)[:, :3])
+    ]
+    return max((np.reshape(linear, (-1, 3)) @ [0.2126, 0.7152, 0.0722]).tolist())
+
+
+@pytest.mark.parametrize("display_class", ARGUMENT)
+def test_lines_are_readable_on_a_dark_background(display_class):
+    """A contrast of 3 with black for lines and marks in plot and legend, and grey lines that stay behind them."""
+    with plt.style.context("dark_background"):
+        display = display_class.from_results(some(2), *ARGUMENT[display_class])
+    ax = display.ax_
+    legend = [] if ax.get_legend() is None else ax.get_legend().findobj(Line2D)
+    shown = [line for line in (*ax.lines, *legend) if line.get_linestyle() != "None" or line.get_marker() != "None"]
+    of_systems = [line.get_color() for line in shown if len({*to_rgb(line.get_color())}) > 1]
+    assert min(map(brightness, of_systems)) >= 0.1
+    for ground in ax.get_ygridlines() if display_class is CriticalDifferenceDisplay else []:
+        assert brightness(ground.get_color()) < 0.2
+    assert all(brightness(bar.get_color()) > 0.9 for bar in getattr(display, "bars_", []))
+
+
+def test_ticks_of_small_subplots_do_not_overlap():
+    _, axes = plt.subplots(2, 3, figsize=(10, 6))
+    for ax, display_class in zip(axes.flat, [*ARGUMENT][:2] + [*ARGUMENT][4:], strict=True):
+        display_class.from_results(some(2), *ARGUMENT[display_class], ax=ax)
+    ax.figure.canvas.draw()
+    for ax in axes.flat:
+        ends = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+        assert all(left.x1 <= right.x0 for left, right in itertools.pairwise(ends))
+
+
+@pytest.mark.parametrize("display_class", ARGUMENT)
+@pytest.mark.parametrize("method", ["from_predictions", "from_results", "from_estimator"])
+def test_errors_name_the_method_that_was_called(display_class, method):
+    call = getattr(display_class, method, None)
+    if call is not None:
+        with pytest.raises(TypeError, match=rf"^{display_class.__name__}\.{method} needs "):
+            call()
+    if method == "from_predictions":
+        scores = {"a": Y, "b": NOISE[0]} if "y_score : dict" in call.__doc__ else Y
+        with pytest.raises(TypeError, match=rf"^{display_class.__name__}\.{method} has no keyword 'discuont'"):
+            call(Y, scores, qid=QID, discuont="log2")
 
 
 @pytest.mark.slow
