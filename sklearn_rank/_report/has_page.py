@@ -91,8 +91,8 @@ class HasPage(ABC):
         Notes
         -----
         With more than a million values, the page keeps only the queries with the largest gains and losses; means,
-        counts and the plot cover all queries. If the page would exceed 2 MB, it omits texts, then lists if that suffices.
-        The page lists all omissions.
+        counts and the plot cover all queries. If the page would exceed 2 MB, it omits texts, then lists if that
+        suffices. The page lists all omissions.
         """
         file_name = checked_path(path)
         page = self.to_html(title=title, text=text, query_text=query_text, lists=lists, code=code)
