@@ -7,10 +7,11 @@ import re
 import shutil
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
-from pages import comparison, runs_of, text_of
+from pages import Reader, comparison, many_pages, runs_of, text_of
 from test_page import HOSTILE, as_id, hostile_page
 
 from sklearn_rank import compare_systems, evaluate_run
@@ -404,6 +405,64 @@ def test_the_page_leaves_a_notebook_as_it_is(opened, page):
     tab.evaluate("rules => { const one = document.createElement('div'); one.innerHTML = `<style>${rules}</style>"
                  "<main class=sklearn-rank></main>`; document.body.append(one); }", rules)  # fmt: skip
     assert tab.evaluate(style) == before
+
+
+# --- many pages ---
+
+AXE = Path(__file__).parents[2] / ".ci" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def all_pages():
+    return {name: (result, result.to_html(**options)) for name, result, options in many_pages()}
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_many_pages_are_complete(opened, all_pages, width):
+    """Nothing is wider than the window, without scripts too; the verdict is the print's; why comes early."""
+    for name, (result, html) in all_pages.items():
+        for script in (True, False):
+            tab = opened(html, width=width, script=script)
+            if script:
+                assert overflow(tab) <= 0, name
+            shown = " ".join(tab.inner_text("main").split())
+            if name != "one system":
+                assert result.verdict.partition(": ")[0] in shown, name
+            top = tab.locator("#queries").bounding_box()["y"]
+            assert name != "eight systems" or width < 1300 or top < 1800
+            tab.close()
+
+
+def test_numbers_of_many_pages_match_the_print(all_pages):
+    """Means and differences of the print stand in the row of their system, or of their metric."""
+    for name, (result, html) in all_pages.items():
+        text = Reader(html).text
+        if name not in ("gate", "one system"):
+            for row in (
+                dict(zip(result.summary(full=True).columns, one, strict=True)) for one in result.summary(full=True).rows
+            ):
+                told = [number(row["mean"]), number(row["difference"], signed=True)]
+                assert all(one in text for one in told if one), (name, row)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_many_pages_have_no_serious_finding_of_axe(chromium, all_pages, tmp_path, dark):
+    if not AXE.exists():
+        (pytest.fail if os.environ.get("CI") and sys.platform == "linux" else pytest.skip)(
+            "needs axe-core: npm ci --prefix .ci/axe"
+        )
+    context = chromium.new_context(bypass_csp=True, color_scheme="dark" if dark else "light")
+    for name, (_, html) in all_pages.items():
+        (tmp_path / "page.html").write_text(html, encoding="utf-8")
+        tab = context.new_page()
+        tab.goto((tmp_path / "page.html").as_uri())
+        tab.evaluate(AXE.read_text(encoding="utf-8"))
+        found = tab.evaluate(
+            "axe.run().then(found => found.violations.map(one => [one.impact, one.id, one.nodes[0].html]))"
+        )
+        assert [one for one in found if one[0] in ("serious", "critical")] == [], name
+        tab.close()
+    context.close()
 
 
 # --- safety --------------------------------------------------------------------------------------------------
