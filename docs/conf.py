@@ -61,6 +61,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn_rank"
 html_static_path = ["_static"]
+html_extra_path = ["decide/report.html"]  # at /report.html, where browsers open it
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 WITHOUT_MENU = {"development/extending": []}

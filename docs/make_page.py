@@ -32,7 +32,7 @@ def draw() -> None:
     with sync_playwright() as playwright:
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 920, "height": 1500})
+        tab = browser.new_page(viewport={"width": 920, "height": 1280})
         tab.goto(PAGE.as_uri())
         tab.screenshot(path=PICTURE)
         browser.close()

@@ -208,7 +208,7 @@ def _difference(found: Difference, greater_is_better: bool, margin: float | None
 def _two_systems(content: Content, columns: list[Element]) -> Element:
     """A row for each metric: both means with their intervals, and the difference."""
     old, new = (content.systems[i] for i in (content.baseline or 0, content.shown))
-    head = ["metric", *(element("th", name(one), element("small", " baseline") if one == old else None, scope="col",
+    head: list[Child] = ["metric", *(element("th", name(one), element("small", " baseline") if one == old else None, scope="col",
                                 class_="number") for one in (old, new)),
             *columns]  # fmt: skip
     rows = []
