@@ -65,14 +65,14 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks, and pytest-xdist reads groups
 def pytest_collection_modifyitems(items):
-    """Mark one case of each function that is not slow as fast, the same case for any order of tests.
+    """Mark one case of each function that is not slow as fast: the first by name, unless another has the mark already.
 
     Tests of a file that are not slow go to one process: pytest-xdist searches all groups for each test it sends.
     """
     for item in items:
         if not item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
-    functions = set()
+    functions = {(item.path, item.originalname) for item in items if item.get_closest_marker("fast")}
     for item in sorted(items, key=lambda item: item.nodeid):
         function = item.path, getattr(item, "originalname", item.name)
         if function not in functions and not item.get_closest_marker("slow"):

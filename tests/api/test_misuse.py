@@ -766,6 +766,9 @@ def test_soft_labels_of_few_queries():
     assert seen(evaluate, *given, qid=qid, metrics="ndcg") == ([], "")
     assert seen(evaluate, *given, qid=qid, metrics="map", min_relevance=0.5) == ([], "")
     assert seen(compare_systems, given[0], {"a": given[1], "b": given[1][::-1]}, qid=qid) == ([name], "")
+    many = np.random.default_rng(0).choice([0.1, 0.4, 0.7], 300)
+    many[0] = 1.0
+    assert seen(evaluate, many, np.arange(300) % 7, qid=np.arange(300) // 5) == ([name], "")
 
 
 class Infinite(Given):

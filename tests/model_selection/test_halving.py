@@ -40,7 +40,7 @@ def test_halving_matches_a_loop(shuffled, search, resource):
     [
         (2, 40, 4),
         (4, 40, 8),
-        (4, 13, 6),
+        pytest.param(4, 13, 6, marks=pytest.mark.fast),
         (LeaveOneQueryOut(), 40, 10),
         (None, 40, 6),
         (QueryShuffleSplit(4, random_state=0), 9, 4),

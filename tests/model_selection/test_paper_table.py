@@ -56,6 +56,9 @@ def test_marks_use_corrected_p_values_and_different_means():
     three = {"base": {"x": STEP}, "a": {"x": barely}, "b": {"x": barely}, "c": {"x": barely}}
     assert [row[1][-1] == "†" for row in cells(table_of(three, None))] == [False, True, True, True]
     assert [row[1][-1] == "†" for row in cells(table_of(three, "bonferroni"))] == [False] * 4
+    systems = {name: Evaluation.from_values(np.arange(N), values) for name, values in three.items()}
+    found = [compare_systems(systems, correction=one).to_markdown(marks="letters") for one in (None, "bonferroni")]
+    assert ["<sup>a</sup>" in text for text in found] == [True, False]
     results = {
         "base": Evaluation.from_values(np.arange(11), {"x": np.zeros(11)}),
         "same": Evaluation.from_values(np.arange(11), {"x": [0.125] * 10 + [-1.25]}),

@@ -285,6 +285,12 @@ def test_most_values(report, monkeypatch):
     pair = report.significance("ndcg@10")
     assert data["counts"]["1"][0] == [pair.won, pair.tied, pair.lost]
     np.testing.assert_allclose(data["drawn"]["1"][0], -np.sort(-gain), rtol=1e-6)
+    values = {"old": np.linspace(0, 1, 40), "new": np.linspace(0, 1, 40) ** 2 - 0.1}
+    errors = compare_systems({name: Evaluation.from_values(range(40), {"mse": x}) for name, x in values.items()})
+    text, data = text_and_data(errors)
+    pair = errors.significance("mse")
+    assert (data["counts"]["1"][0], pair.won > pair.lost) == ([pair.won, pair.tied, pair.lost], True)
+    np.testing.assert_allclose(data["drawn"]["1"][0], -np.sort(values["new"] - values["old"]), rtol=1e-6)
 
 
 def test_large_pages_have_no_texts_then_no_lists(report, monkeypatch):

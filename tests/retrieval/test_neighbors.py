@@ -98,6 +98,10 @@ def test_neighbors_that_were_not_found_and_a_tolerance():
     near = [[0.1, 0.2001, 0.2001]], [[7, 8, 0]]
     assert score_neighbors(*near, **arguments).mean() == a_third
     assert score_neighbors(*near, **arguments, tolerance=1e-3).mean() == {"recall@3": 1.0}
+    # Lists need not be in the order of the distances, and a tolerance may accept more items than there are true ones.
+    for tolerance in (0, 0.5):
+        given = {"true_distances": [[0.1, 0.2]], "metrics": "recall@3", "tolerance": tolerance}
+        assert score_neighbors([[0.3, 0.1, 0.2]], [[7, 2, 5]], **given).mean() == {"recall@3": 1.0}
     # Either of two equally near items is a hit.
     found = score_neighbors([[0.2, 0.2]], [[7, 8]], true_distances=[[0.2]], metrics=["recall@1", "recall"])
     assert found.mean() == {"recall@1": 1.0, "recall": 1.0}

@@ -78,6 +78,8 @@ def test_gate_without_a_margin_looks_for_losses(rng):
         "No loss is shown on 80 queries: +0.0024 (12 won, 7 lost). Losses up to about 0.042 cannot be ruled out."
     )
     assert str(found).startswith("No loss is shown on 80 queries")
+    errors = no_worse(**results(old - d, old, metric="fallout@5"))
+    assert errors.verdict == found.verdict.replace("+0.0024", "-0.0024")
     assert not {"margin", "no worse if"} & {*found.table.columns}
     assert "no worse" not in f"{found}{found.to_markdown()}".lower()
     worse = no_worse(**results(old - 0.1 + rng.normal(0, 0.1, 80), old))

@@ -111,6 +111,10 @@ def test_repr_counts():
     for _ in range(3):
         accumulator.update([[1, 0]], [[1, 2]], [7])
     assert repr(accumulator) == "RankingAccumulator of 1 query: mrr, p@1, 2 duplicates left out"
+    other = RankingAccumulator(["mrr", "p@1"], duplicates="first").update([[1, 0]], [[1, 2]], [8])
+    copies = [pickle.loads(pickle.dumps(one)) for one in (other.update([[1, 0]], [[1, 2]], [8]), accumulator)]
+    both = copies[0].merge(copies[1])
+    assert repr(both) == "RankingAccumulator of 2 queries: mrr, p@1, 3 duplicates left out"
 
 
 def test_updates_without_rows():
