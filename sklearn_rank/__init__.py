@@ -92,7 +92,6 @@ _PACKAGE_OF = {
     "query_permutation_importance": "inspection",
 }
 
-
 _HERE = {
     "GridSearchCV": "RankingEvaluator",
     "GroupKFold": "QueryKFold",

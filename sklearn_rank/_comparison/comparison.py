@@ -157,6 +157,14 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
     judged : dict of str to dict of str to float
         Mean share of judged documents of each model, by metric, down to its cutoff; metrics with an unknown share are
         absent.
+
+    Examples
+    --------
+    >>> from sklearn_rank import compare_systems
+    >>> systems = {"old": [1, 2, 1, 2], "new": [2, 1, 1, 2]}
+    >>> report = compare_systems([1, 0, 1, 0], systems, qid=[7, 7, 9, 9], metrics="mrr")
+    >>> report.baseline, report["new"].mean(), report.significance("mrr").difference
+    ('old', {'mrr': 0.75}, 0.25)
     """
 
     results: dict[str, Evaluation]

@@ -109,6 +109,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
     the labels, so that results on different labels cannot be compared.
 
     Arrays of results are read-only. To sort or change values, copy them: ``result.per_query["map"].copy()``.
+
+    Examples
+    --------
+    >>> from sklearn_rank import evaluate
+    >>> evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=[7, 7, 9, 9], metrics="mrr").per_query
+    {'mrr': array([0.5, 1. ])}
     """
 
     qid: NDArray[Any]

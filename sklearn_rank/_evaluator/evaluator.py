@@ -388,6 +388,17 @@ class RankingEvaluator:
             If the splitter, the splitter of a nested search, or halving over "n_samples" splits queries; if the model
             is not in a `QueryRanker`, or the search is not part of scikit-learn (the error shows the call that works);
             if a nested search cannot use the metrics; or if no candidate can be scored.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklearn.model_selection import GridSearchCV
+        >>> from sklearn_rank import QueryRanker, RankingEvaluator
+        >>> from sklearn_rank.datasets import make_ranking
+        >>> X, y, qid = make_ranking(n_queries=50, random_state=0)
+        >>> grid = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 1000]})
+        >>> RankingEvaluator("ndcg@10").search(grid, X, y, qid=qid).best_params_
+        {'estimator__alpha': 1000}
         """
         refuse_torn_search(search)
         if not is_search(search):

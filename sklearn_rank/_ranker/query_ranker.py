@@ -255,6 +255,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If there is a search inside; queries are missing or too few; weights vary within a query but must not; a
             parameter is out of range; the model cannot use validation rows; or a query of `eval_set` is also in X.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from sklearn_rank import QueryRanker
+        >>> ranker = QueryRanker(DecisionTreeRegressor())
+        >>> ranker.fit([[1], [2], [1]], [0, 3, 0], qid=["a", "b", "a"]).predict([[2]])
+        array([3.])
         """
         eval_set = one_eval_set(eval_set, eval_qid)
         self._check_parameters(eval_set, on_round)
