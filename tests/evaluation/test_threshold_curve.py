@@ -88,6 +88,8 @@ def test_all_queries_answerable():
     best = curve.threshold[curve.f.argmax()]
     assert repr(curve).startswith("ThresholdCurve of 3 thresholds\n")
     assert repr(curve).endswith(f"highest F: {curve.f.max():.4f}, of documents above {best:.4g}")
+    many = threshold_curve(np.arange(40) >= 7, np.arange(40), qid=[0] * 40)
+    assert (6, 1) in [(row[0], row[3]) for row in many.table.rows]
     assert [row[0] for row in curve.table.rows] == curve.threshold.tolist()
     assert np.array_equal(threshold_curve([1, 2], [0.5, 0.9], qid=[0, 1], min_relevance=2).answered, [1, 0, 0])
 

@@ -59,6 +59,10 @@ def test_marks_use_corrected_p_values_and_different_means():
     systems = {name: Evaluation.from_values(np.arange(N), values) for name, values in three.items()}
     found = [compare_systems(systems, correction=one).to_markdown(marks="letters") for one in (None, "bonferroni")]
     assert ["<sup>a</sup>" in text for text in found] == [True, False]
+    tests = {"x": compare_all(systems, metric="x", baseline="base"), "y": None}
+    with_two = {name: Evaluation.from_values(np.arange(N), {"x": STEP, "y": STEP}) for name in systems}
+    text = paper_table(with_two, tests, systems=[*systems], baseline="base").to_markdown()
+    assert text.endswith("Not tested: y.")
     results = {
         "base": Evaluation.from_values(np.arange(11), {"x": np.zeros(11)}),
         "same": Evaluation.from_values(np.arange(11), {"x": [0.125] * 10 + [-1.25]}),

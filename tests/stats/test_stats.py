@@ -269,6 +269,9 @@ def test_small_effects_need_the_queries_of_the_normal_distribution(difference, s
 
 
 def test_the_limits_of_power():
+    for wrong in ({"difference": 0.1, "n_queries": 0}, {"n_queries": 9, "power": 0}):
+        with pytest.raises(ValueError, match=f"'{min(wrong, key=wrong.get)}' parameter of power_of"):
+            power_of(1.0, **wrong)
     assert power_of(1.0, difference=8.86e-8, power=0.8) < 1e15
     with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=8.85e-08"):
         power_of(1.0, difference=8.85e-8, power=0.8)
