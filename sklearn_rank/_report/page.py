@@ -106,7 +106,7 @@ def _table(head: list[Child], *bodies: Element, class_: str, **attributes: Any) 
 
 
 def _column(text: str, class_: str = "number") -> Element:
-    return element("th", text, scope="col", class_=class_)
+    return element("th", text, scope="col", class_=f"{class_} {long(text) or ''}".strip())
 
 
 # --- the verdict ---------------------------------------------------------------------------------------------
@@ -208,9 +208,9 @@ def _difference(found: Difference, greater_is_better: bool, margin: float | None
 def _two_systems(content: Content, columns: list[Element]) -> Element:
     """A row for each metric: both means with their intervals, and the difference."""
     old, new = (content.systems[i] for i in (content.baseline or 0, content.shown))
-    head: list[Child] = ["metric", *(element("th", name(one), element("small", " baseline") if one == old else None, scope="col",
-                                class_="number") for one in (old, new)),
-            *columns]  # fmt: skip
+    baseline = element("small", " baseline")
+    head: list[Child] = ["metric", element("th", name(old), baseline, scope="col", class_="number"),
+                         element("th", name(new), scope="col", class_="number"), *columns]  # fmt: skip
     rows = []
     for means in content.means:
         by_name = {row.system: row for row in means.rows}
