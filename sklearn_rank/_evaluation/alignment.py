@@ -18,6 +18,7 @@ from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._metric.choices import metric_of_meaning, parsed_meaning
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import is_adjusted
+from sklearn_rank._tell.notes import note_on_lengths
 from sklearn_rank._utils.echo import echo, echo_all, query_count
 from sklearn_rank._utils.typing import Index
 
@@ -226,6 +227,6 @@ def about_data(results: Mapping[str, Any], metric: str, positions: Sequence[Any]
         k = parsed_meaning(next(iter(results.values())).meaning[metric])[1].get("k", "")
         reads_below = not k.isdecimal() or int(k) > lengths.min()
         if reads_below or all(np.array_equal(one.n_retrieved, one.known_documents) for one in kept):
-            of = (f"{means[i]:.4g} in {echo([*results][i])}" for i in (short, long))
-            notes.append(f"Documents per query: {' and '.join(of)}. Other candidates or depths change a metric, too.")
+            names = [*results]
+            notes.append(note_on_lengths({names[i]: float(means[i]) for i in (short, long)}))
     return tuple(notes)

@@ -10,6 +10,7 @@ from sklearn_rank._estimates.runs import RunMeans, sd_of
 from sklearn_rank._estimates.samples import NOT_SEEN, SKEWED
 from sklearn_rank._metric.choices import QueryCounts, without_value
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import cell
 
 if TYPE_CHECKING:
@@ -70,6 +71,12 @@ def note_without_settled(
     if pair is not None:
         shown += f", {pair[0]} - {pair[1]} {cell(means[pair[0]] - means[pair[1]])}"
     return f"Without {which} {without_value(meaning)}, {metric}: {shown}."
+
+
+def note_on_lengths(means: Mapping[str, float]) -> str:
+    """Note on systems with other numbers of documents per query, by the mean of each."""
+    of = " and ".join(f"{mean:.4g} in {echo(name)}" for name, mean in means.items())
+    return f"Documents per query: {of}. Other candidates or depths change a metric, too."
 
 
 def constant_note(pairs: Sequence[str] = (), unit: str = "query") -> str:
