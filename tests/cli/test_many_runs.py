@@ -117,3 +117,22 @@ def test_segments(cli):
     by_column = [*csv.reader(io.StringIO(cli("evaluate", *table, "--by", "country").out))]
     assert [row[1:] for row in by_column] == [row[1:] for row in rows]
     assert "several for 'q1'" in cli("evaluate", *table, "--by", "a", code=2).err.replace("q0", "q1")
+
+
+def test_a_report_by_segment_of_a_baseline_named_as_in_the_table(tmp_path, capsys):
+    for name, better in (("a", "d1"), ("b", "d0")):
+        lines = [f"q{i} Q0 d{j} 1 {2 - (f'd{j}' == better) * -1} t\n" for i in range(8) for j in range(2)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    (tmp_path / "qrels").write_text("".join(f"q{i} 0 d{j} {j}\n" for i in range(8) for j in range(2)))
+    (tmp_path / "country").write_text("".join(f"q{i} {'de' if i < 4 else 'fr'}\n" for i in range(8)))
+    files = [str(tmp_path / name) for name in ("qrels", "a.run", "b.run")]
+    page = tmp_path / "page.html"
+    assert not main(
+        ["report", *files, "--baseline", "b", "--by", str(tmp_path / "country"), "-o", str(page), "-m", "mrr"]
+    )
+    assert "Do the differences vary between segments?" in page.read_text()
+    assert not main(["compare", *files, "--baseline", "b", "-m", "mrr"])
+    (tmp_path / "train").write_text("q0 d1\n")
+    capsys.readouterr()
+    assert not main(["evaluate", *files[:2], "--exclude", str(tmp_path / "train"), "-m", "mrr(replace_undefined_by=0)"])
+    assert "0.8750" in capsys.readouterr().out
