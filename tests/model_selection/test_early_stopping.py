@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank import QueryKFold, QueryRanker, get_scorer
 from sklearn_rank._ranker.early_stopping import drop_later_stages
+from sklearn_rank.datasets import make_ranking
 
 ROUNDS = 300
 
@@ -382,3 +383,11 @@ def test_third_party_models_are_not_truncated():
     model._predictors, model.n_iter_ = [1, 2], 1
     assert not drop_later_stages(model, 1)
     assert model._predictors == [1, 2]
+
+
+@pytest.mark.parametrize(("module", "name"), [("lightgbm", "LGBMRanker"), ("xgboost", "XGBRanker")])
+def test_early_stopping_of_a_model_needs_validation_rows(module, name):
+    model = getattr(pytest.importorskip(module), name)(n_estimators=3, early_stopping_rounds=2)
+    X, y, qid = make_ranking(n_queries=10, random_state=0)
+    with pytest.raises(ValueError, match="early stopping of a model needs validation rows: set eval_fraction"):
+        QueryRanker(model).fit(X, y, qid=qid)
