@@ -21,7 +21,7 @@ from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster,
 from sklearn_rank._estimates.runs import Between, RunMeans, between_runs_of, refuse_runs, spread_of
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
-from sklearn_rank._evaluation.alignment import about_data, refuse_other_data, refuse_other_keywords, with_one_meaning
+from sklearn_rank._evaluation.alignment import about_data, refuse_other_data, with_one_meaning
 from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_clusters, named_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
@@ -344,13 +344,9 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
     read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     if len({one.meaning is None for one in read}) > 1:
         raise TypeError(f"{function_name} takes results of evaluate or values of a metric. Got both.")
-    for other, name in zip(read, results, strict=True):
-        if other.meaning != read[0].meaning:
-            rule, (first, *_) = f"{function_name} compares values of one metric", results
-            if other.metric != read[0].metric:
-                refuse_other_keywords(str(read[0].metric), {first: read[0].meaning, name: other.meaning}, rule)
-            stated = with_one_meaning(results, [str(read[0].metric)], rule)
-            return [_values_of(result, name, metric, function_name) for name, result in stated.items()]
+    if any(other.meaning != read[0].meaning for other in read):
+        results = with_one_meaning(results, [str(read[0].metric)], f"{function_name} compares values of one metric")
+        read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     return read
 
 
