@@ -123,7 +123,6 @@ ndcg_score([1], [1], k=10).mean()
 query_rmse_error([1], [1], k=10)
 rbp_score([1], [1], p="high")
 precision_at_k_score([1], [1], denominator="n")
-ndcg_score.metric.nonsense
 get_scorer(10)
 get_scorer("ndcg@10", k=10)
 make_ranking_scorer("ndcg", k="10")
