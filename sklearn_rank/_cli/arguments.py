@@ -186,7 +186,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     _add_format(sub)
 
-    sub = add("check", check.check, "What judgments can measure, with runs or without, and which flaws they have.")
+    sub = add("check", check.check_files, "What judgments can measure, with or without runs, and their flaws.")
     sub.epilog = "Exit codes: 0; 2 invalid input, or judgments by which nothing can be measured; 1 any other failure."
     sub.add_argument("what", choices=["judgments"], help="what to check")
     sub.add_argument("files", nargs="+", metavar="QRELS RUN", help="judgments, then a run or several, or none")

@@ -12,7 +12,7 @@ from sklearn_rank._utils.storage import replacing
 from sklearn_rank.io import read_qrels, read_run
 
 
-def check(options: argparse.Namespace) -> None:
+def check_files(options: argparse.Namespace) -> None:
     """Print what judgments can measure."""
     qrels, *runs = options.files
     twice: list[str] = []

@@ -27,12 +27,12 @@ from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._forms import judged_entries
 from sklearn_rank.io._mappings import JudgmentsLike, RunLike
 
-COLUMNS = ("metric", "queries", "settled", "best", "random", "at best", "margin", "queries for half")
+MEASURED_COLUMNS = ("metric", "queries", "settled", "best", "random", "at best", "margin", "queries for half")
 OF_ORDERS = "no order matters"
 """Check whose finding says nothing if only judged documents are ranked, because the others are not relevant."""
-MOST_FLAWS, MOST_GRADES = 4, 6
+PRINTED_FLAWS, PRINTED_GRADES = 4, 6
 """Flaws and grades that are printed."""
-FEW, MANY = 20, 0.9
+FEW_QUERIES, MANY = 20, 0.9
 """Queries that a gate needs at least to be of use; share of queries that is called nearly all."""
 LEAST_JUDGED = 0.5
 """Share of the first documents of a run that must be judged."""
@@ -67,7 +67,7 @@ class JudgmentsCheck(TableReport):
 
     def _title(self) -> str:
         of_query = self.n_judged / self.n_queries
-        common = sorted(self.grades.items(), key=lambda one: (-one[1], one[0]))[:MOST_GRADES]
+        common = sorted(self.grades.items(), key=lambda one: (-one[1], one[0]))[:PRINTED_GRADES]
         grades = ", ".join(f"{grade:g} ({n:,} times)" for grade, n in sorted(common))
         more = f" and {len(self.grades) - len(common)} more" if len(self.grades) > len(common) else ""
         size = f"{self.n_queries:,} queries, {self.n_judged:,} judged documents, {of_query:.3g} a query"
@@ -87,13 +87,18 @@ class JudgmentsCheck(TableReport):
             names = [*self.judged]
             explain = f"sklearn-rank explain QRELS {names[-1]} --baseline {names[0]} --to-judge 20"
             notes.append(f"Judged of the first documents: {shares}." + f" Judge next: {explain}" * (len(names) > 1))
-        left = len(self.flaws) - MOST_FLAWS
-        flaws = [f"Flaw: {flaw}" for flaw in self.flaws[:MOST_FLAWS]]
+        left = len(self.flaws) - PRINTED_FLAWS
+        flaws = [f"Flaw: {flaw}" for flaw in self.flaws[:PRINTED_FLAWS]]
         return notes + (flaws or ["No flaw was found."]) + [f"{left} more flaws."] * (left > 0)
 
     def _tables(self) -> list[Table]:
-        shown = [i for i in range(len(COLUMNS)) if any(row[i] is not None for row in self.table.rows)]
-        return [Table(tuple(COLUMNS[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in self.table.rows))]
+        shown = [i for i in range(len(MEASURED_COLUMNS)) if any(row[i] is not None for row in self.table.rows)]
+        return [
+            Table(
+                tuple(MEASURED_COLUMNS[i] for i in shown),
+                tuple(tuple(row[i] for i in shown) for row in self.table.rows),
+            )
+        ]
 
 
 @named_arguments
@@ -173,7 +178,7 @@ def check_judgments(
     flaws = [*dict.fromkeys(one.message for one in seen)]
     flaws += _flaws(judged, pool, measured, shares, n_relevant)
     return JudgmentsCheck(
-        Table(COLUMNS, tuple((labeled(name), *one) for name, one in measured.items())), len(judged.qid.names),
+        Table(MEASURED_COLUMNS, tuple((labeled(name), *one) for name, one in measured.items())), len(judged.qid.names),
         len(judged),
         {float(grade): n for grade, n in sorted(Counter(judged.value.tolist()).items())},
         {name: int(one.sum()) for name, one in counts.items() if depth or "more" not in name}, shares, flaws,
@@ -229,8 +234,8 @@ def _flaws(
     """Sentences on what makes the judgments measure less than they seem to."""
     n, grades = len(judged.qid.names), {*judged.value.tolist()}
     most = max(one.n_queries for one in measured.values())
-    if most < FEW:
-        yield f"Only {most} queries have a value that a ranking can change; below {FEW} a gate shows hardly anything."
+    if most < FEW_QUERIES:
+        yield f"A ranking can change only {most} queries; below {FEW_QUERIES} a gate shows hardly anything."
     if (without := int((n_relevant == 0).sum())) >= 0.1 * n:
         yield (
             f"{without} of {n} queries have no relevant document, so they measure nothing, not even whether the right "
@@ -245,7 +250,7 @@ def _flaws(
         if "@" in name and one.best is not None and "recall" in name and one.best < MANY * highest:
             yield f"{display_name(name)} is at most {one.best:.2f}: queries have more relevant documents than k."
         is_moved = one.best is not None and one.random is not None and one.random < one.best - 1e-9
-        if is_moved and one.at_best is not None and one.n_queries >= FEW and one.at_best >= MANY:
+        if is_moved and one.at_best is not None and one.n_queries >= FEW_QUERIES and one.at_best >= MANY:
             yield (
                 f"{display_name(name)} is saturated: a run is at its best in {100 * one.at_best:.0f} % of the queries. "
                 "If the labels were made from that run, they cannot judge it."

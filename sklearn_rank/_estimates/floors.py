@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from sklearn_rank._estimates.noninferiority import Aim, UnitSums, WithLosses
-from sklearn_rank._estimates.power import smallest
+from sklearn_rank._estimates.power import root, smallest
 from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import exact_mean, sample_of
 from sklearn_rank._utils.lazy import cached_property
@@ -134,8 +133,9 @@ class FloorQueries:
             return self.floor + self.sign * (best * (n - most) + worst * most) / n
         if short <= 0:
             return self.mean
-        above = optimize.brentq(
+        highest = self.height / short
+        above = root(
             lambda factor: WithLosses(self._shrunk(factor), self.depth, alpha, self.between).low(),
-            0.0, self.height / short,
+            0.0, highest, 1e-12 * highest,
         )  # fmt: skip
         return self.floor + self.sign * self._shrunk(above).mean

@@ -279,7 +279,8 @@ def test_private_methods_are_ours():
 SHARED_HOOKS = PACKAGE / "_utils" / "table.py", PACKAGE / "_utils" / "storage.py", PACKAGE / "_report" / "has_page.py"
 """Base classes of results, whose private methods are hooks that pages and other results may call."""
 SHARED_PARTS = {
-    *("_metric_values", "_kept_data", "_kept_references", "_list_values", "_more_notes", "_specs", "_undefined"),
+    *("_metric_values", "_kept_data", "_kept_references", "_list_values", "_more_notes", "_references", "_specs"),
+    "_undefined",
     *("_remarks", "_cut_at", "_of_queries", "_column_fingerprints"),
     *("_untested", "_tests_of", "_candidates"),
     *("_pair_rows", "_has_corrected_intervals"),
