@@ -9,7 +9,10 @@ from pathlib import Path
 
 import sklearn_rank
 
-MOST_LINES, MOST_NAMES = 54_400, 144
+WANTED_LINES, MOST_LINES = 54_400, 56_300
+"""Lines that are wanted, and those at which a change must take away what it adds."""
+MOST_NAMES = 144
+"""Four of them are types in `metrics.__all__`."""
 
 
 def public_names():
@@ -29,5 +32,8 @@ def public_names():
 if __name__ == "__main__":
     files = [path for kind in ("py", "pyx", "pxd") for path in Path("sklearn_rank").rglob(f"*.{kind}")]
     lines, names = sum(len(path.read_bytes().splitlines()) for path in files), len(public_names())
-    print(f"sklearn_rank has {lines:,} lines, of {MOST_LINES:,} at most, and {names} public names, of {MOST_NAMES}")
+    print(
+        f"sklearn_rank has {lines:,} lines, of {MOST_LINES:,} at most and {WANTED_LINES:,} wanted, and {names} public "
+        f"names, of {MOST_NAMES}"
+    )
     sys.exit(lines > MOST_LINES or names > MOST_NAMES)
