@@ -281,7 +281,7 @@ RETURNED = {
     "results.Explanation", "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
     "results.Exposure",
     "results.ThresholdCurve",
-    "results.MetricSpec.read",
+    "results.MetricSpec.read", "metrics.Ranked",
     "results.GateResult", "results.JudgeAgreement", "results.JudgedDifference", "results.JudgedInterval",
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""
@@ -392,7 +392,12 @@ TABLES = "data", "table", "source", "judgments"
 
 LONG = "x" * 2**12
 """A message shortens it."""
-OTHERS = "*fit(sample_weight)", "group_sizes(qid)", "display.*Display(metric)", "metrics.incomplete.*(y_true)"
+OTHERS = (
+    "*fit(sample_weight)",
+    "group_sizes(qid)",
+    "display.*Display(metric)",
+    *(f"metrics.{name}(y_true)" for name in ("bpref_score", "infap_score", "judged_score", "rbp_residual_error")),
+)
 """Arguments that take more values: the model checks them, or they are only drawn, or NaN means unjudged."""
 
 

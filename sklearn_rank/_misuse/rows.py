@@ -238,7 +238,7 @@ def _of_thresholds(e: Evidence, metrics: Metrics) -> Iterator[Finding]:
     """Yield the finding of metrics that choose all documents or none, because no score is on the other side."""
     outside = {
         name: least for name in reads_threshold(metrics)
-        if not e.lowest_score <= (least := metrics[name]["threshold"]) < e.highest_score
+        if not e.lowest_score <= (least := metrics[name]["threshold"]) < e.highest_score and least > float("-inf")
     }  # fmt: skip
     if outside and e.lowest_score < e.highest_score and e.n_lists >= LEAST_QUERIES:
         (first, least), *_ = outside.items()

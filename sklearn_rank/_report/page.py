@@ -159,7 +159,9 @@ def _plain_table(heading: str, table: Table) -> Element:
         )
         for row in cells
     ]
-    return _section(heading, table.note, _table(head, element("tbody", *rows), class_="plain"), id=None)
+    shown = _table(head, element("tbody", *rows), class_="plain")
+    scrolled = element("div", shown, class_="scroll", tabindex=0, role="region", aria_label=heading)
+    return _section(heading, table.note, scrolled, id=None)
 
 
 def _largest(known: list[Difference], margin: float | None = None) -> float:

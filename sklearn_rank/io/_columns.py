@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,10 +212,10 @@ def numbers_in(table: Any, name: str) -> NDArray[np.float64]:
 
 def ids_in(table: Any, name: str | Sequence[str]) -> NDArray[Any]:
     """Column of ids, or tuples of the ids of several columns; each row must have one."""
-    if not isinstance(name, str):
+    if isinstance(name, (list, tuple)):
         ids: NDArray[Any] = query_of({one: ids_in(table, one) for one in name}, name)
         return ids
-    column = column_of(table, name)
+    column = column_of(table, cast(str, name))
     array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
     if array.dtype.kind in "fcmM":
         missing = missing | (array != array)

@@ -144,7 +144,7 @@ def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
             )
         entries = entries_in(exclude, None, query, document, "first")
         exclude = {query: documents for query, (documents, _) in documents_of_queries(entries)}
-    if is_file(exclude) or files_of(exclude):
+    if is_file(exclude) or (not isinstance(exclude, (list, tuple)) and files_of(exclude)):
         exclude = read_qrels(exclude, value=False, duplicates="first")
     if isinstance(exclude, Entries):
         exclude = {query: documents for query, (documents, _) in documents_of_queries(exclude)}

@@ -111,7 +111,7 @@ NAN, INF = float("nan"), float("inf")
             {"qid": Q, "min_relevance": NAN},
             r"The 'min_relevance' parameter of ndcg_score must be a finite number",
         ),
-        (Y, S, {"qid": Q, "replace_undefined_by": "0"}, r"must be a float or nan. Got '0'"),
+        (Y, S, {"qid": Q, "replace_undefined_by": "0"}, r"must be a float, nan or 'empty'. Got '0'"),
         (Y, S, {"qid": Q, "unjudged": "skip"}, r"must be None, 'nonrelevant' or 'drop'. Got 'skip'"),
         (
             Y,

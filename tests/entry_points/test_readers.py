@@ -69,12 +69,12 @@ def made(rows, folder):
 
 
 def page(result):
-    """Text of the page up to the lists of queries, which only data have, as the share of judged documents."""
+    """Text of the page up to the lists of queries, which only data have."""
     text = " ".join(re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style).*?</\1>", "", result.to_html())).split())
     assert ("There are no lists of documents: results that were loaded" in text) == (
         "relevant documents: at" not in text
     )
-    return text.split(" Queries ")[0].replace(" 100 % of the documents that count are judged", "")
+    return text.split(" Worst first.")[0]
 
 
 READERS = {

@@ -108,7 +108,7 @@ def test_lists_without_scores_have_no_sum(without, place):
 def test_exclude_names_documents_of_chunks():
     run = {"q": {"a#1": 3, "a#2": 2, "b#1": 1}}
     data = join({"q": {"b"}}, run, document_of=document, exclude={"q": ["a"]})
-    assert data.n_excluded == (1, 0)
+    assert data.n_excluded == (1, 0, 0)
     assert data.doc_id.tolist() == ["b"]
 
 

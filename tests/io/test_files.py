@@ -283,7 +283,7 @@ CSV = "topic,page,bm25\n1,a,0.5\n"
             TypeError,
             "separator= applies only to CSV files. Got DataFrame",
         ),
-        (read_run, CSV, {"qid": ["topic"]}, TypeError, r"A column is named by a str. Got \['topic'\]"),
+        (read_run, CSV, {"doc_id": ["page"]}, TypeError, r"A column is named by a str. Got \['page'\]"),
         (read_run, read_run(file(RUNS["TREC"])), {}, TypeError, r"go to evaluate_run\(judgments, run\)\. Got Entries"),
         (read_run, pd.Series([1.0]), {}, TypeError, "A table must be a frame.*Got Series instead"),
         (read_run, RUN, {}, TypeError, "A table as run needs a column of queries.*evaluate_run and io.join take"),

@@ -232,6 +232,7 @@ def test_gains_and_bounds_without_a_scale_are_accepted():
     assert dcg_score([np.nan, 1], [2, 1], qid=[0, 0], unjudged="nonrelevant", gain=[5, 7], discount="flat") == 12
 
 
+@pytest.mark.filterwarnings("ignore:.*every score is")
 @each_metric
 def test_conventions_are_their_keywords_on_tied_documents(metric):
     for convention in CONVENTIONS:

@@ -86,6 +86,7 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
+@pytest.mark.filterwarnings("ignore:.*every score is")
 @each_reader_of_unjudged
 def test_blocks_change_no_bit_with_unjudged_documents(metric, monkeypatch):
     data = data_for(metric, n_queries=40, unretrieved=True)

@@ -141,6 +141,7 @@ def scores_of(model):
 METRICS = [f"{name}@5" if parse_metric(name).metric.has_cutoff else name for name in OF_THE_ORDER]
 
 
+@pytest.mark.filterwarnings("ignore:.*every score is")
 @pytest.mark.parametrize("exclude", ["train", None])
 @pytest.mark.parametrize("model", [Factors(5, decimals=1), Lists(5, decimals=1)], ids=["pairs with ties", "lists"])
 def test_all_metrics_against_items_ranked_one_by_one(model, exclude):
@@ -610,10 +611,10 @@ def test_recommender_scorer_errors(arguments, error, message):
     "X, y, error, message",
     [
         (
-            ROWS.rename(columns={"user_id": "userId"}),
+            ROWS.rename(columns={"user_id": "walrus"}),
             None,
             ValueError,
-            "^make_recommender_scorer needs the user.*'userId'",
+            "^make_recommender_scorer needs the user.*'walrus'",
         ),
         (ROWS[["user_id"]], None, ValueError, "make_recommender_scorer needs the item of each row"),
         (np.zeros((2, 1), int), None, ValueError, r"needs the item of each row.*column 1 of an array.*\(2, 1\)"),

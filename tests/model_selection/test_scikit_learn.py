@@ -112,6 +112,7 @@ def test_a_fitted_search_scores(way):
     assert value == pytest.approx(ndcg_score(y, search.predict(X), qid=qid, k=5))
 
 
+@pytest.mark.filterwarnings("ignore:.*every score is")
 @pytest.mark.parametrize("name", get_scorer_names())
 def test_every_scorer(name, ranking, with_index):
     X, y, qid = ranking

@@ -28,6 +28,7 @@ PLAIN = {False: ("f8", "f8", "i8 ids"), True: ("C", "f8", "i8 ids")}
 each_seed = pytest.mark.parametrize("seed", range(20))
 
 
+@pytest.mark.filterwarnings("ignore:.*every score is")
 @each_seed
 def test_values_match_the_oracle(seed):
     for number, error in draws("oracle", seed, N_CASES):

@@ -46,14 +46,9 @@ def of_values(columns, **keywords):
     return compare_systems(made, baseline=next(iter(made)), on_misuse="ignore")
 
 
-@metric("earned", columns=["price"])
-def earned(r):
-    """Sum of the prices of relevant documents."""
-    return r.cumsum(r.column("price") * r.relevant)
-
-
 def many_pages():
     """Results whose pages differ most, and options of their pages: (name, result, options)."""
+    metric("earned", columns=["price"])(lambda r: r.cumsum(r.column("price") * r.relevant))
     rng = np.random.default_rng(0)
     old, gain, runs_of_one = rng.random(60), rng.normal(0.1, 0.3, 60), rng.random((3, 40))
     systems = ("bm25", "two-tower", "rm3", "cross-encoder", "popularity")

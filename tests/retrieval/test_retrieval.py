@@ -96,6 +96,7 @@ def test_published_formulas(distance, features, indicators):
 # --- against evaluate on all distances -----------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*every score is")
 @pytest.mark.filterwarnings("ignore:No label is above 1, and snips")
 @pytest.mark.parametrize("exclude_self", [False, True])
 @each(METRICS)
