@@ -147,8 +147,8 @@ class Content:
     to_judge : (head, rows)
     made : list of (str, str)
         A term and its description.
-    tables : list of (str, Table)
-        Further tables, each with a heading.
+    tables, tables_below : list of (str, Table)
+        Further tables above and below the queries, each with a heading.
     """
 
     kind: str
@@ -174,6 +174,7 @@ class Content:
     to_judge: tuple[tuple[str, ...], list[tuple[Any, ...]]] = ((), [])
     made: list[tuple[str, str]] = field(default_factory=list)
     tables: list[tuple[str, Table]] = field(default_factory=list)
+    tables_below: list[tuple[str, Table]] = field(default_factory=list)
     text: Callable[[Any], Any] | None = None
     query_text: Callable[[Any], Any] | None = None
 

@@ -75,7 +75,8 @@ def to_html(content: Content, title: str | None) -> str:
 def _main(content: Content, kept: Any, data: dict[str, Any], title: str | None, limits: list[str]) -> Element:
     parts = [
         _head(content, title), _means(content), *(_plain_table(*one) for one in content.tables),
-        _queries(content, kept, data, limits), *(_segments(content, one) for one in content.segments),
+        _queries(content, kept, data, limits), *(_plain_table(*one) for one in content.tables_below),
+        *(_segments(content, one) for one in content.segments),
         _to_judge(content), _made(content),
     ]  # fmt: skip
     return element("main", *parts, class_="sklearn-rank")

@@ -60,6 +60,7 @@ def page_of(gate: GateParts, old: Any, new: Any, options: Options) -> Content:
         dots=("Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
               + " The dashed line is the margin." * (gate.margin is not None)) * is_compared,
         tables=[(name, table) for name, table in _tables_of_page(gate) if table.rows],
+        tables_below=[("Segments", of_segments)] if (of_segments := table_of_segments(gate)).rows else [],
     )  # fmt: skip
 
 
@@ -67,8 +68,7 @@ def _tables_of_page(gate: GateParts) -> list[tuple[str, Table]]:
     of_metrics = table_of_metrics(gate)
     what = "p of a loss of the margin or more" if gate.margin is not None else "p of no loss"
     head = tuple(LabeledName(name, what) if name == P else name for name in of_metrics.columns)
-    return [("Decisions", Table(head, of_metrics.rows)), ("Floors", table_of_floors(gate)),
-            ("Segments", table_of_segments(gate))]  # fmt: skip
+    return [("Decisions", Table(head, of_metrics.rows)), ("Floors", table_of_floors(gate))]
 
 
 def _means(gate: GateParts, metric: str) -> list[Mean]:
