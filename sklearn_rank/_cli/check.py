@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from sklearn_rank._cli.data import requested_names
 from sklearn_rank._cli.output import as_json, put, show
-from sklearn_rank._entry_points.judgments import check_judgments
 from sklearn_rank._utils.storage import replacing
 from sklearn_rank.io import read_qrels, read_run
 
 
 def check_files(options: argparse.Namespace) -> None:
     """Print what judgments can measure."""
+    from sklearn_rank._entry_points.judgments import check_judgments  # loads scipy.special
+
     qrels, *runs = options.files
     twice: list[str] = []
     try:
