@@ -18,12 +18,15 @@ AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval
 """Words of a list that begin with a name in lower case."""
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog", "SECURITY": "SECURITY"}
 """Files beside `docs`, and the pages that include them."""
+OPENED = re.compile(r"\[([^]]*)\]\((\w+\.html)\)")
+"""A link to a page that is no source of the site: a browser opens it, where Sphinx would offer a download."""
 UPWARDS = re.compile(r"\[([^]]*)\]\(\.\./([\w./]+\.md)(?:#[\w-]*)?\)")
 """A link to a Markdown file in a folder above that of the page."""
 
 
 def add_menu(app, docname, source):
     """Append to a head of a section the menu of the pages that it lists."""
+    source[0] = OPENED.sub(r'<a href="../\2">\1</a>', source[0])
     source[0] = UPWARDS.sub(lambda link: _on_the_site(docname, link), source[0])
     if Path(docname).name in HEADS:
         menu = {}
