@@ -79,7 +79,7 @@ def read_run(
     Parameters
     ----------
     source : path, binary file, frame of pandas or polars, table of Arrow or DuckDB, or mapping of arrays
-        Gzip is unpacked. A path may also be a list of paths, a folder, or a pattern such as "runs/2026-*.txt".
+        Gzip is unpacked. A path may also be a list of paths, a folder, or a pattern such as ``runs/2026-*.txt``.
     value : str, default=None
         Column of the numbers. None: a column with a known name. A column "rank" has ranks, any other column has scores.
         If the name suggests that lower is better, such as "distance", pass `format`.
