@@ -152,6 +152,8 @@ def check_judgments(
     Recall@5        40    0.0000   1.0000   0.3125   0.1216                100
     """
     judged = judged_entries(judgments)
+    if not len(judged):
+        raise ValueError("Judgments need two queries or more whose values a ranking can change. Got no judgment.")
     runs = {} if runs is None else dict(runs)
     with collected_findings() as of_labels:
         pool = evaluate_run(judged, replace(judged, value=np.zeros(len(judged)), _kind="run"), metrics=metrics)
@@ -166,8 +168,8 @@ def check_judgments(
     if not any(one.n_queries > 1 for one in measured.values()):
         raise ValueError(
             "Judgments need two queries or more whose values a ranking can change. Got "
-            f"{max(one.n_queries for one in measured.values())} of {len(pool.qid)}; the others have no relevant "
-            "document, or only such."
+            f"{max(one.n_queries for one in measured.values())} of {len(pool.qid)}: the value of a query is fixed "
+            "if it has no relevant document, or only relevant ones."
         )
     depth = min((spec.depth for spec in pool._specs.values() if spec.k is not None), default=0)
     n_relevant = np.bincount(judged.qid.code, judged.value > 0, minlength=len(judged.qid.names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -182,6 +182,7 @@ def evaluate_rows(
         from sklearn_rank._engine.sparse import check_sparse
 
         check_n_jobs(n_jobs)
+        _refuse_empty(specs, [])
         batches = check_sparse(y_true, y_score, **data, exclude=exclude)
         batches.grouping.n_jobs = n_jobs
         properties = check_attributes(by, clusters, batches.grouping)
@@ -192,13 +193,19 @@ def evaluate_rows(
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keep_float32=True, **data)
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
-    if door is EVALUATE and not queries.summary.has_unretrieved:
-        for spec in specs.values():
-            spec._refuse_empty()
+    if door is EVALUATE:
+        _refuse_empty(specs, [queries])
     result = evaluate_queries(queries, specs, documents=documents, notes=notes)
     look_at_rows(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     look(door, queries=(result,))
     return with_chance(result) if chance else result
+
+
+def _refuse_empty(specs: Mapping[str, MetricSpec], systems: Iterable[Queries]) -> None:
+    """Refuse to count empty lists where each row has a score by every system."""
+    if not any(queries.summary.has_unretrieved for queries in systems):
+        for spec in specs.values():
+            spec._refuse_empty()
 
 
 def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray[np.bool_]]:
@@ -301,6 +308,7 @@ def evaluate_systems(
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, score_name=named[name])
     given = {"y_true": y_true, named[first]: scores, "qid": qid}
     properties = check_attributes(by, clusters, queries.grouping, **given)
+    _refuse_empty(specs, checked.values())
     with findings_of_systems(SYSTEMS) as seen:
         for name, queries in checked.items():
             queries.properties = properties

@@ -84,6 +84,8 @@ def prepare(
     {'mrr': 0.75, 'p@1': 0.5}
     """
     specs, columns = parse_with_columns(metrics, keywords)
+    for spec in specs.values():
+        spec._refuse_empty()
     if is_sparse(y_true):
         raise TypeError("prepare takes dense arrays; pass a sparse matrix of labels to evaluate. Got a sparse matrix.")
     shape, named = as_floats(y_true, "y_true").shape, qid is not None or queries_in(y_true) is not None

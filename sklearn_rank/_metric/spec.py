@@ -234,7 +234,7 @@ class MetricSpec:
         if self.counts_empty:
             raise ValueError(
                 "replace_undefined_by='empty' is for runs, tables and dictionaries, in which a query can have an empty "
-                f"list. Got rows with a score each for {self.metric.name}."
+                f"list. Got rows with a score each, or a sparse matrix, for {self.metric.name}."
             )
 
     def _best_if_empty(self, average: str) -> BestIfEmpty:

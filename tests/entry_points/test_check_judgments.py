@@ -108,8 +108,12 @@ def test_counts_by_hand():
     assert rows["mrr"]["best"] == 1
     assert rows["mrr"]["random"] == pytest.approx(((1 + 1 / 2) / 2 + 1 + (1 + 1 / 2 + 1 / 3) / 3) / 3)
     assert rows["recall@1"]["best"] == pytest.approx(2.5 / 3)
-    with pytest.raises(ValueError, match="two queries or more whose values a ranking can change. Got 1 of 2"):
+    with pytest.raises(
+        ValueError, match="two queries or more whose values a ranking can change. Got 1 of 2: the value"
+    ):
         check_judgments({"q1": {"a": 1, "b": 0}, "q2": {"a": 0}}, metrics="mrr")
+    with pytest.raises(ValueError, match="Got no judgment"):
+        check_judgments({})
 
 
 @pytest.mark.parametrize("n", [20, 60, 200])

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from sklearn_rank import (
     check_judgments,
@@ -14,6 +15,7 @@ from sklearn_rank import (
     metric,
     ndcg_score,
     parse_metric,
+    prepare,
 )
 from sklearn_rank.model_selection import make_ranking_scorer
 from sklearn_rank.stats import no_worse
@@ -67,10 +69,16 @@ def test_where_no_list_is_empty():
     for call in (
         lambda: evaluate(y, score, qid=qid, metrics="mrr", **EMPTY),
         lambda: ndcg_score(y, score, qid=qid, **EMPTY),
+        lambda: compare_systems(y, {"a": score, "b": [3, 2, 1]}, qid=qid, metrics="mrr", **EMPTY),
+        lambda: prepare(y, qid=qid, metrics="mrr", **EMPTY),
+        lambda: evaluate(csr_array([[1, 0], [0, 0]]), csr_array([[1.0, 2], [0, 0]]), metrics="mrr", **EMPTY),
         lambda: make_ranking_scorer("ndcg@10", **EMPTY),
     ):
         with pytest.raises(ValueError, match="is for runs, tables and dictionaries"):
             call()
+    retrieved = [1.0, 2, -np.inf]
+    report = compare_systems(y, {"a": score, "b": retrieved}, qid=qid, metrics="mrr", **EMPTY)
+    assert [report.results[name].mean("mrr") for name in "ab"] == [0.25, 0.75]
     with pytest.raises(ValueError, match="needs a metric with a lowest and a highest value"):
         evaluate_run(JUDGMENTS, SILENT, metrics="wap", **EMPTY)
     with pytest.raises(ValueError, match="no pooled mean"):
