@@ -189,7 +189,6 @@ TOGETHER = {
 DISPLAYS = {
     "CutoffDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "DistributionDisplay": lambda c: c([0.1, 0.2]),
-    "EvalCurveDisplay": lambda c: c([0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
 }
 

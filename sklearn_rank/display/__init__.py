@@ -7,7 +7,6 @@ from sklearn_rank.display._critical_difference import CriticalDifferenceDisplay
 from sklearn_rank.display._cutoff import CutoffDisplay
 from sklearn_rank.display._difference import DifferenceDisplay
 from sklearn_rank.display._distribution import DistributionDisplay
-from sklearn_rank.display._eval_curve import EvalCurveDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display._segments import SegmentsDisplay
 from sklearn_rank.display._threshold import ThresholdDisplay
@@ -18,7 +17,6 @@ __all__ = [
     "CutoffDisplay",
     "DifferenceDisplay",
     "DistributionDisplay",
-    "EvalCurveDisplay",
     "QueryPrecisionRecallDisplay",
     "SegmentsDisplay",
     "ThresholdDisplay",

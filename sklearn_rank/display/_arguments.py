@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._utils.constraints import BOOL, SHARE, Constraint, is_count, is_real
+from sklearn_rank._utils.constraints import BOOL, SHARE, Constraint, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 
@@ -31,7 +31,6 @@ CONSTRUCTOR_RULES = {
     "confidence_level": Constraint(
         "between 0 and 1, exclusive, or None", lambda v: v is None or (is_real(v) and 0 < v < 1), ""
     ),
-    "best_iteration": Constraint("an int >= 0 or None", lambda v: v is None or (is_real(v) and is_count(v + 1)), ""),
     "baseline": STR_OR_NONE,
     "difference_from": STR_OR_NONE,
     "as_row": BOOL,

@@ -19,8 +19,8 @@ SYSTEMS = {name: rng.random(180) for name in ("old", "new", "other")}
 BY = {"half": np.array([*"ab"])[QID % 2]}
 METRICS = ["ndcg@1", "ndcg@5", "iprec(recall=0.1)", "iprec(recall=0.5)"]
 REPORT = compare_systems(Y, SYSTEMS, qid=QID, metrics=METRICS, by=BY)
-OTHERS = ("results.Comparison", "display.EvalCurveDisplay.from_results")
-"""Their `results` are the parts of a comparison, and fitted rankers."""
+OTHERS = ("results.Comparison",)
+"""Its `results` are the parts of a comparison."""
 TAKES_RESULTS = {
     where: door for where, door in doors().items() if "results" in arguments_of(door) and where not in OTHERS
 }

@@ -18,7 +18,6 @@ from sklearn_rank.display import (
     CutoffDisplay,
     DifferenceDisplay,
     DistributionDisplay,
-    EvalCurveDisplay,
     QueryPrecisionRecallDisplay,
     SegmentsDisplay,
 )
@@ -512,14 +511,6 @@ def test_bounds_of_display_arguments(value):
     assert DifferenceDisplay([0.1, 0.2], pvalue=value).plot().pvalue == value
     with pytest.raises(ValueError, match="between 0 and 1, exclusive"):
         DifferenceDisplay([0.1, 0.2], confidence_level=value)
-
-
-def test_the_first_of_equally_good_rounds_is_the_best():
-    assert EvalCurveDisplay([0.5, 0.7, 0.7]).plot().best_iteration_ == 1
-    assert EvalCurveDisplay([0.5, 0.2, 0.2], greater_is_better=False).plot().best_iteration_ == 1
-    for wrong in (0.5, -1):
-        with pytest.raises(ValueError, match=f"int >= 0 or None. Got {wrong}"):
-            EvalCurveDisplay([0.1, 0.2], best_iteration=wrong)
 
 
 def test_two_systems_with_different_segments():

@@ -6,9 +6,8 @@ import pickle
 import numpy as np
 import pytest
 from registry import together
-from sklearn.ensemble import GradientBoostingRegressor
 
-from sklearn_rank import QueryRanker, evaluate
+from sklearn_rank import evaluate
 from sklearn_rank._estimates.significance import TESTS
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.results import Evaluation
@@ -24,7 +23,6 @@ from sklearn_rank.display import (  # noqa: E402
     CutoffDisplay,
     DifferenceDisplay,
     DistributionDisplay,
-    EvalCurveDisplay,
     QueryPrecisionRecallDisplay,
     SegmentsDisplay,
     TopicsDisplay,
@@ -239,21 +237,6 @@ def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
     assert not plt.get_fignums()
 
 
-def test_curves_of_several_rankers():
-    model = GradientBoostingRegressor(n_estimators=3, random_state=0)
-    rankers = {
-        metric: QueryRanker(model, eval_fraction=0.5, eval_metric=metric, random_state=0).fit(X, Y, qid=QID)
-        for metric in ("map", "mrr")
-    }
-    display = EvalCurveDisplay.from_results({"a": rankers["map"], "b": rankers["map"]})
-    assert display.curve["b"].tolist() == rankers["map"].eval_curve_.tolist()
-    assert_legible(display.figure_)
-    with pytest.raises(ValueError, match="must have the same metric. Got map and mrr"):
-        EvalCurveDisplay.from_results(rankers)
-    with pytest.raises(TypeError, match="dict of fitted rankers by name"):
-        EvalCurveDisplay.from_results(rankers["map"])
-
-
 def test_ticks_are_the_cutoffs():
     display = CutoffDisplay([1, 2, 30], [0.1, 0.2, 0.3]).plot()
     assert display.ax_.get_xticks().tolist() == [1, 2, 30]
@@ -400,15 +383,6 @@ def test_words():
     ]  # fmt: skip
     pairs = [(0.0138, 0.0275), (-0.00001, 0.0275), (12.3, 150), (0.5, np.nan)]
     assert [signed_difference(*pair) for pair in pairs] == ["+0.014", "+0.000", "+12", "+0.500"]
-
-
-def test_a_curve_without_an_end_is_named_elsewhere():
-    _, ax = plt.subplots()
-    for end, name in ((np.nan, "ends early"), (0.5, "ends late")):
-        EvalCurveDisplay([0.1, 0.2, end], name=name).plot(ax)
-    texts = [*ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
-    names = [text.get_text().replace("\n", " ") for text in texts]
-    assert {"ends early", "ends late"} <= {name.partition(":")[0] for name in names}
 
 
 def test_other_artists_are_named_in_a_legend():

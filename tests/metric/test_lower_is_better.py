@@ -19,7 +19,7 @@ from sklearn_rank import (
     parse_metric,
     prepare,
 )
-from sklearn_rank.display import DistributionDisplay, EvalCurveDisplay
+from sklearn_rank.display import DistributionDisplay
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, no_worse
 
@@ -184,7 +184,6 @@ OF_VALUES = {
     "compare, second": lambda name, **said: compare(series([1, 2, 4], "new"), series([1, 3, 4], name), **said),
     "compare_all": lambda name, **said: compare_all({n: series([1, 2, i], name) for i, n in enumerate("abc")}, **said),
     "DistributionDisplay": lambda name, **said: DistributionDisplay([1, 2], metric=name, **said),
-    "EvalCurveDisplay": lambda name, **said: EvalCurveDisplay([1, 2], metric=name, **said),
     "metric": lambda name, **said: metric(name, **said)(lambda r: r.cumsum(r.label)),
     "an alias": lambda name, **said: metric("of_mine", aliases=[name], **said)(lambda r: r.cumsum(r.label)),
 }
