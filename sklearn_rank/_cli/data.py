@@ -172,7 +172,9 @@ def _is_column(options: argparse.Namespace, text: str) -> bool:
     return True
 
 
-def results_with_baseline(options: argparse.Namespace, names: list[str]) -> dict[str, Evaluation]:
+def results_with_baseline(
+    options: argparse.Namespace, names: list[str], compared: list[str] | None = None
+) -> dict[str, Evaluation]:
     """Result of each run and of --baseline: one of the runs, or a further run or saved result, which comes first."""
     runs, old = runs_of(options), _read_baseline(options)
     baseline = options.baseline
@@ -181,9 +183,7 @@ def results_with_baseline(options: argparse.Namespace, names: list[str]) -> dict
     if baseline is None or baseline in runs:
         return results(options, names)
     if any(os.path.isfile(run) and zipfile.is_zipfile(run) for run in old):
-        saved = [Evaluation.load(run) for run in old]
-        for one, run in zip(saved, old, strict=True):
-            _check_saved(one, run, names)
+        saved = [_load(run, names, names if compared is None else compared) for run in old]
         return {baseline: Evaluation.of_runs(saved)} | results(options, names)
     texts = [run if run == baseline else f"{baseline}={run}" for run in old]
     _set_given(options, [*texts, *_given(options)])
@@ -208,30 +208,33 @@ def _read_baseline(options: argparse.Namespace) -> list[str]:
     return [] if options.baseline is None else [*options.old]
 
 
-def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> dict[str, Evaluation]:
+def old_and_new(
+    options: argparse.Namespace, names: list[str], command: str, compared: list[str] | None = None
+) -> dict[str, Evaluation]:
     """Return the results of the old run, which is the baseline, if there is one, and of the new run."""
     runs, _ = runs_of(options), _read_baseline(options)
     if len(runs) != 1 or runs == [options.baseline]:
         what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"
         got = f"{', '.join(runs) or 'none'}{', as --baseline too' * (runs == [options.baseline])}"
         raise ValueError(f"{command} takes one new run: {what}; the old one is --baseline. Got {got}.")
-    return results_with_baseline(options, names)
+    return results_with_baseline(options, names, compared)
 
 
-def _check_saved(old: Evaluation, name: str, metrics: list[str]) -> None:
-    """Refuse a saved result that lacks a metric or the fingerprints of its labels."""
-    for metric in metrics:
-        if metric not in old.per_query:
-            raise ValueError(
-                f"A saved baseline must have the metrics that are compared: {', '.join(metrics)}. "
-                f"Got {', '.join(old.per_query)} in {echo(name)}."
-            )
+def _load(name: str, metrics: list[str], compared: list[str]) -> Evaluation:
+    """Load the metrics of a saved result; refuse one that lacks a compared metric or the fingerprints of its labels."""
+    old = Evaluation.load(name)
+    if not {*compared} <= old.per_query.keys():
+        raise ValueError(
+            f"A saved baseline must have the metrics that are compared: {', '.join(compared)}. "
+            f"Got {', '.join(old.per_query)} in {echo(name)}."
+        )
     if old.label_fingerprints is None:
         raise ValueError(
             "A saved baseline must have fingerprints of its labels, to check that both runs have the same labels. Save "
             f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
         )
     tell(f"{name}: {len(old.qid)} queries, saved")
+    return old._of_queries(slice(None), [metric for metric in metrics if metric in old.per_query])
 
 
 def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, MetricSpec]) -> None:

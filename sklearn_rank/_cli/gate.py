@@ -47,8 +47,8 @@ def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
     losses = _by_metric("--largest-loss", options.largest_loss, metrics)
     if margins is not None and (missing := [metric for metric in metrics if metric not in margins]):
         raise ValueError(f"--margin must be given for each metric, or one number for all. Got none for {missing[0]}.")
-    metrics = [*dict.fromkeys([*metrics, *(floors["at-least"] or {}), *(floors["at-most"] or {})])]
-    *old, new = old_and_new(options, metrics, "gate").values()
+    of_new = [*dict.fromkeys([*metrics, *(floors["at-least"] or {}), *(floors["at-most"] or {})])]
+    *old, new = old_and_new(options, of_new, "gate", compared=metrics).values()
     by = None if options.by is None else attribute_of(options)
     with collected_findings() as seen:
         try:

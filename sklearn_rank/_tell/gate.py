@@ -136,7 +136,7 @@ def verdict_of(gate: GateParts) -> str:
         return f"Not decided: {gate.nothing[0]}"
     if decision == UNDECIDED:
         return f"Not decided: {_needs(gate)}"
-    floors = f" {_floors(gate, MET, 'is').capitalize()}." if gate.floors else ""
+    floors = f" {_floors(gate, MET, 'is')}." if gate.floors else ""
     if gate.lists.n_changed == 0:
         head = "No worse" if decision == NO_WORSE else "No loss is shown"
         n_queries = max(len(pair.qid) for pair in gate.pairs.values())

@@ -481,8 +481,8 @@ def no_worse(
         refuse_without_baseline(at_least or at_most, compared)
     results = joined_runs({"new": new} if old is None else {"new": new, "old": old})
     refuse_values(results, "no_worse")
-    margins = {} if old is None else margins_of(margin, results)
     floors = checked_floors(at_least, at_most, results["new"])
+    margins = {} if old is None else margins_of(margin, results, floors)
     settled_as = math.nan if replace_undefined_by is None else float(replace_undefined_by)
     known = {
         metric: _aligned(results if old is not None and metric in results["old"].per_query else {"new": results["new"]},

@@ -25,19 +25,19 @@ LARGEST_LOSS = (
 )
 
 
-def margins_of(margin: Any, results: Mapping[str, Evaluation]) -> dict[str, Any]:
-    """Margin of each metric that counts, all of them metrics of both results."""
+def margins_of(margin: Any, results: Mapping[str, Evaluation], floors: Mapping[str, float]) -> dict[str, Any]:
+    """Margin of each metric that counts, all of them metrics of both results; new may have others with a floor."""
     new, old = (result.per_query for result in results.values())
+    both = [name for name in new if is_key(name, old)]
     if not isinstance(margin, Mapping):
-        if differ := [name for name in (*new, *old) if not (is_key(name, new) and is_key(name, old))]:
+        if differ := [name for name in (*new, *old) if name not in both and name not in floors]:
             rule = "One margin for all metrics, or none," if margin is None else "One margin for all metrics"
             raise ValueError(
                 f"{rule} needs results with the same metrics; a dict such as "
                 f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in only one."
             )
-        margins = dict.fromkeys(new, margin)
-        return margins if margin is None else checked_margins(margins, [*new])
-    both = [name for name in new if is_key(name, old)]
+        margins = dict.fromkeys(both, margin)
+        return margins if margin is None else checked_margins(margins, both)
     return checked_margins(dict(margin), both)
 
 

@@ -152,6 +152,10 @@ def test_a_saved_baseline(cli, files):
     assert code == 0
     assert "No worse" in out
     assert f"old.npz: {N} queries, saved" in err
+    # Other metrics of the saved result do not count, and one with only a floor need not be in it.
+    for words in ((), ("--margin", "0.1")):
+        code, out, err = cli("qrels", "same", "--baseline", "old.npz", *words, "--at-least", "mrr=0.1")
+        assert (code, err.count("map"), "MRR is at least 0.1" in out) == (0, 0, True)
     evaluated(files, "old", ["ndcg@10"]).save("own.npz")
     assert cli("qrels", "same", "--baseline", "own.npz", "--margin", "0.1")[0] == 0
     code, out, err = cli("other_qrels", "same", "--baseline", "old.npz", "--margin", "0.02")

@@ -108,6 +108,13 @@ def test_floors_with_a_baseline():
     assert both.decision == "worse"
     assert "; Recall@1 is not at least 0.8 (mean 0.6000)" in both.verdict
     assert "Floors" in no_worse(new=new, at_least={"recall@1": 0.8}).to_html()
+    # The old system does not need the metric of a floor.
+    more = Evaluation.from_values(new.qid, {**new.per_query, "mrr": new.per_query["recall@1"]})
+    for margin in (None, 0.05):
+        gate = no_worse(new=more, old=old, margin=margin, at_least={"mrr": 0.8})
+        assert (bool(gate), [*gate.decisions], [row[0] for row in gate.floors.rows]) == (True, ["recall@1"], ["mrr"])
+        with pytest.raises(ValueError, match="needs results with the same metrics.* Got 'mrr' in only one"):
+            no_worse(new=more, old=old, margin=margin)
 
 
 def test_floors_leave_out_what_no_ranking_changes():
