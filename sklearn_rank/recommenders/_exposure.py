@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.columns import names_of
 from sklearn_rank._engine.ids import is_missing
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, SHARE, Constraint, is_count, random_of
 from sklearn_rank._utils.containers import as_numpy
-from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.read_only import ReadOnlyArrays
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, DataFrame, RandomState
@@ -319,12 +318,6 @@ class Sums:
 
 def _attributes(train: Any, items: NDArray[Any]) -> dict[str, Array]:
     """Membership in the long tail, popularity and novelty of each item."""
-    names = None if isinstance(train, Mapping) else names_of(train)
-    if names is not None and not {"user_id", "item_id"}.issubset(names):
-        raise ValueError(
-            "train of exposure must be a frame with the columns 'user_id' and 'item_id': rename them. "
-            f"Got the columns {echo_all(names)}."
-        )
     pairs = read_pairs(train, InteractionColumns(None, None, "exposure"), "train")
     if not len(pairs.pair):
         raise ValueError("train of exposure must hold a user and an item. Got no pair.")

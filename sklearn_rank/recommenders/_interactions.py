@@ -50,11 +50,12 @@ def interaction_column(X: Any, what: str, name: Column, caller: str) -> Any:
     key = _key_of(X, what, name)
     if key is None:
         asked = f"{what}={echo(name)}" if name is not None else " or ".join(map(echo, DEFAULT_NAMES[what]))
-        names, arrays = names_of(X), "" if what == "time" else f" {DEFAULT_PLACES[what]} of an array, or"
+        names, arrays = names_of(X), "" if what == "time" else f", or column {DEFAULT_PLACES[what]} of an array"
+        # Other arguments than X have no keyword for their columns.
+        others = ": rename it" if " of " in caller else f", or another that {what}= names"
         got = f"the columns {echo_all(names)}" if names is not None else f"an array of shape {np.shape(X)}"
         raise ValueError(
-            f"{caller} needs the {what} of each row: the column {asked} of a frame, or column{arrays} another that "
-            f"{what}= names. Got {got}."
+            f"{caller} needs the {what} of each row: the column {asked} of a frame{arrays}{others}. Got {got}."
         )
     return X[key] if names_of(X) is not None else X[:, key]
 

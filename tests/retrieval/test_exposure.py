@@ -88,7 +88,8 @@ def test_items_of_equal_popularity_are_in_the_tail_in_some_orders():
     """a has 4 of 10 interactions; of six items with one each, four complete the head."""
     train = [("u", "a"), ("v", "a"), ("w", "a"), ("x", "a"), *(("u", item) for item in "bcdefg")]
     run = {"u": ["a", "b"], "v": ["b", "c"]}
-    assert_allclose(exposure(run, items=ITEMS, k=2, train=np.array(train)).long_tail, (1 / 6 + 1 / 3) / 2)
+    for pairs in (np.array(train), pd.DataFrame(train, columns=["userId", "movieId"])):
+        assert_allclose(exposure(run, items=ITEMS, k=2, train=pairs).long_tail, (1 / 6 + 1 / 3) / 2)
     alone = exposure(run, items=ITEMS, k=2, train={"u": ["a"]})
     assert_allclose(alone.long_tail, 3 / 4)
 
@@ -260,7 +261,7 @@ def test_values_print_and_go_to_trackers():
 # --- errors -------------------------------------------------------------------------------------------------------
 
 RUN = {"u": ["a", "b"], "v": ["c"]}
-FRAME = pd.DataFrame({"userId": ["u"], "movieId": ["a"]})
+FRAME = pd.DataFrame({"userId": ["u"], "film": ["a"]})
 WRONG = [
     ({"k": 0}, ValueError, "'k' parameter of exposure must be an int >= 1"),
     ({"items": ["a", "b"]}, ValueError, "must hold every item of the run.* Got item 'c' of user 'v'"),
@@ -273,7 +274,7 @@ WRONG = [
     ({"run": {"u": ["a", "a"]}}, ValueError, "in a list once"),
     ({"train": {"u": [7]}}, ValueError, "train of exposure must hold some of the items.* Got 7"),
     ({"train": {}}, ValueError, "Got no pair"),
-    ({"train": FRAME}, ValueError, "'user_id' and 'item_id': rename them. Got the columns 'userId', 'movieId'"),
+    ({"train": FRAME}, ValueError, "of exposure needs the item .*'item_id' of a frame, .*: rename it. Got the columns"),
     ({"train": {"u": "a"}}, TypeError, "train must have items for each user"),
     ({"train": [["u", "a"]], "groups": {"a": 1}}, ValueError, "Got no group for 6 of 7 items, the first is 'b'"),
     ({"groups": [1, 2]}, ValueError, "one for each of 7 items. Got 2"),
