@@ -555,7 +555,7 @@ def test_metrics(cli):
     assert cli("--version")[0].strip() == sklearn_rank.__version__
 
 
-@pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical", "topics"])
+@pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical"])
 def test_plot_command(files, cli, kind):
     cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "1", "-o", "picture.png")
     assert int.from_bytes(Path("picture.png").read_bytes()[16:20]) == 1440  # 200 dots an inch

@@ -3,10 +3,10 @@
 import io
 import json
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -51,20 +51,19 @@ def test_only_arrays_that_get_smaller_are_packed(tmp_path):
 
 
 @pytest.mark.slow
-def test_files_of_each_version_exist(tmp_path):
+def test_files_of_each_version_exist(tmp_path, capsys):
     """`python tests/saved` writes a file for each result, and all numbers as text."""
     program = shutil.copytree(SAVED, tmp_path / "saved", ignore=shutil.ignore_patterns("__pycache__", "*.*.*"))
 
-    def write():
-        return subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300)
-
-    assert write().stdout.startswith(f"{len(RESULTS)} files in ")
+    run_path(str(program / "__main__.py"), run_name="__main__")
+    assert capsys.readouterr().out.startswith(f"{len(RESULTS)} files in ")
     folder = program / sklearn_rank.__version__
     numbers = json.loads((folder / "numbers.json").read_text())
     assert {*numbers} == {path.stem for path in folder.glob("*.npz")} == {*RESULTS}
     for name, written in numbers.items():
         assert numbers_of(kind_of(name).load(folder / f"{name}.npz")) == written
-    assert "The files of a version are written once" in write().stderr
+    with pytest.raises(SystemExit, match="The files of a version are written once"):
+        run_path(str(program / "__main__.py"), run_name="__main__")
 
 
 def with_version(path, version):

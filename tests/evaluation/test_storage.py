@@ -155,14 +155,19 @@ def leaves(value, path=()):
         yield from leaves(item, (*path, key))
 
 
-@pytest.mark.parametrize("junk", [None, [], {}, "junk", [[1]], -1, True, 1e999])
-def test_damaged_descriptions(junk, saved, tmp_path):
+JUNK = [None, [], {}, "junk", [[1]], -1, True, 1e999]
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_damaged_descriptions(turn, saved, tmp_path):
+    """Each entry is replaced by three of the values in turn."""
     kind, _, data = saved
     with np.load(io.BytesIO(data)) as file:
         places = [*leaves(json.loads(str(file["meta"])))]
-    for place in places:
+    for i, place in enumerate(places, 3 * turn):
+        junk = JUNK[i % len(JUNK)]
 
-        def change(meta, place=place):
+        def change(meta, place=place, junk=junk):
             for key in place[:-1]:
                 meta = meta[key]
             meta[place[-1]] = junk

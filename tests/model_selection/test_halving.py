@@ -38,11 +38,8 @@ def test_halving_matches_a_loop(shuffled, search, resource):
 @pytest.mark.parametrize(
     ("cv", "n_queries", "smallest"),
     [
-        (2, 40, 4),
-        (4, 40, 8),
         pytest.param(4, 13, 6, marks=pytest.mark.fast),
         (LeaveOneQueryOut(), 40, 10),
-        (None, 40, 6),
         (QueryShuffleSplit(4, random_state=0), 9, 4),
     ],
     ids=str,

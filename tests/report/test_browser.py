@@ -190,7 +190,7 @@ def test_numbers_on_the_page_match_the_results(opened, report, page):
         assert tab.inner_text("#n-worse") == f"{pair.lost} worse"
 
 
-@pytest.mark.parametrize("scale", [1e-9, 3e-8, 1e-6, 1e-3, 1.0, 1e4, 1e6, 1e9, 1e15])
+@pytest.mark.parametrize("scale", [1e-9, 3e-8, 1e-3, 1e6, 1e15])
 def test_numbers_at_every_scale(opened, scale):
     """Tiny differences of values of any size: each text on the page is Python's, and no sign is lost."""
     rng = np.random.default_rng(int(np.log10(scale)) + 20)
@@ -420,20 +420,17 @@ def all_pages():
     return made
 
 
-@pytest.mark.parametrize("width", [1300, 390])
-def test_many_pages_are_complete(opened, all_pages, width):
-    """Nothing is wider than the window, without scripts too; the verdict is the print's; why comes early."""
+def test_many_pages_are_complete(opened, all_pages):
+    """Nothing is wider than the window; the verdict is the print's, without scripts too; why comes early."""
     for name, (result, html) in all_pages.items():
-        for script in (True, False):
-            tab = opened(html, width=width, script=script)
-            if script:
-                assert overflow(tab) <= 0, name
-            shown = " ".join(tab.inner_text("main").split())
-            if name != "one system":
-                assert result.verdict.partition(": ")[0] in shown, name
-            top = tab.locator("#queries").bounding_box()["y"]
-            assert name != "eight systems" or width < 1300 or top < 1800
-            tab.close()
+        tab = opened(html, width=1300)
+        assert overflow(tab) <= 0, name
+        assert name != "eight systems" or tab.locator("#queries").bounding_box()["y"] < 1800
+        tab.set_viewport_size({"width": 390, "height": 900})
+        assert overflow(tab) <= 0, name
+        for shown in (tab.inner_text("main"), Reader(html).text) if name != "one system" else ():
+            assert result.verdict.partition(": ")[0] in " ".join(shown.split()), name
+        tab.close()
 
 
 def test_numbers_of_many_pages_match_the_print(all_pages):
@@ -471,9 +468,11 @@ def test_many_pages_have_no_serious_finding_of_axe(chromium, all_pages, tmp_path
 # --- safety --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_browser_with_hostile_names(opened, name):
-    tab = opened(hostile_page(*[name] * 6), width=390)
+@pytest.mark.parametrize("first", range(0, len(HOSTILE), 2))
+def test_browser_with_hostile_names(opened, first):
+    """Every second name as a query, and all in other places; `test_page_with_hostile_names` has each in all places."""
+    name, system, *others = [*HOSTILE * 2][first : first + 6]
+    tab = opened(hostile_page(system, name, *others), width=390)
     assert tab.evaluate("document.scripts.length") == 2
     assert overflow(tab) <= 0
     assert visible(as_id(name)) in [row[0] for row in rows_of(tab)]
@@ -482,23 +481,6 @@ def test_browser_with_hostile_names(opened, name):
         if row.get_attribute("aria-expanded") == "false":
             row.click()
         assert tab.locator("tr.open .list").count() == 2
-
-
-def test_browser_with_any_text(opened):
-    """Twenty random examples of hypothesis on one page each."""
-    from hypothesis import HealthCheck, given, settings
-    from hypothesis import strategies as st
-
-    @settings(max_examples=20, deadline=None, suppress_health_check=[*HealthCheck], derandomize=True)
-    @given(st.lists(st.text(st.characters(), max_size=20), min_size=6, max_size=6))
-    def check(names):
-        if names[1] != "q" and names[2] not in ("b", "a"):
-            tab = opened(hostile_page(*names))
-            assert tab.evaluate("document.scripts.length") == 2
-            assert tab.locator("tr.open .list").count() == 2
-            tab.close()
-
-    check()
 
 
 def test_policy_blocks_injected_code(chromium, tmp_path, page):
