@@ -1,21 +1,16 @@
 """The built-in metrics of LightGBM, XGBoost and CatBoost, on the same predictions as ours.
 
-`tests/data/ltr` has stored values and predictions of models. Installed libraries are also run on stored predictions
-and on random queries.
+`tests/data/ltr` has stored values and predictions of models; test_bench.py runs the libraries themselves.
 """
 
 import re
 
-import numpy as np
-import pytest
 from known_cases import read, translate
 from numpy.testing import assert_allclose
 from registry import together
 
 from sklearn_rank import parse_metric
 from sklearn_rank._metric.metric import REGISTRY
-
-# --- stored values -------------------------------------------------------------------------------------------
 
 LIBRARY_NAMES = {
     "ndcg": "ndcg",
@@ -84,102 +79,3 @@ def test_lightgbm_at_its_last_iteration():
         spec = parse_metric(name, ties="stable", replace_undefined_by=1, **keywords)
         found = spec.metric(y_true, y_score, qid=qid, k=spec.k, **spec.keywords)
         assert_allclose(found, value, rtol=0, atol=1e-6)
-
-
-# --- the same libraries, live --------------------------------------------------------------------------------
-
-
-STORED = ["lightgbm_model", "xgboost_model", "catboost_model", "lightgbm_model_rounded_0.5", "constant"]
-LIVE = [0, 1, 2, *STORED]
-
-
-def live_data(source):
-    """Stored predictions, or random queries by seed: some of one document, some without a relevant document, some ties.
-
-    Scores are exact in single precision.
-    """
-    if isinstance(source, str):
-        y_true, y_score, qid = predictions_of(source)
-        return y_true, y_score, qid, np.bincount(qid)
-    rng = np.random.default_rng(source)
-    size = rng.integers(1, 25, size=60)
-    label = rng.integers(0, 5, size=size.sum()) * np.repeat(rng.random(60) < 0.85, size)
-    return label, rng.integers(0, 12, size=size.sum()) / 4, np.repeat(np.arange(60), size), size
-
-
-def as_that_library(name, y_true, y_score, qid):
-    """A metric of LightGBM or XGBoost; if a minus sign follows its name, undefined queries count 0 instead of 1."""
-    divided_by = {"map": {"denominator": "min_k_relevant"}, "pre": {"denominator": "min_k_n"}}
-    keywords = {"replace_undefined_by": 0 if name.endswith("-") else 1, **divided_by.get(name[:3], {})}
-    spec = parse_metric(name.rstrip("-").replace("pre@", "precision@"), ties="stable", **keywords)
-    return spec.metric(y_true, y_score, qid=qid, k=spec.k, **spec.keywords)
-
-
-def lightgbm_values(y_true, y_score, size):
-    """LightGBM's metrics of fixed scores, from a model without trees that starts at these scores."""
-    lightgbm = pytest.importorskip("lightgbm")
-    params = {"objective": "lambdarank", "metric": ["ndcg", "map"], "eval_at": [1, 3, 5, 30], "verbose": -1}
-    features, quiet = np.arange(len(y_true), dtype=float)[:, None], {"verbose": -1}
-    data = lightgbm.Dataset(features, label=y_true, group=size, init_score=y_score, params=quiet)
-    return {name: value for _, name, value, _ in lightgbm.Booster(params, data).eval_train()}
-
-
-def xgboost_values(metric, y_true, y_score, size):
-    """The same for XGBoost."""
-    xgboost = pytest.importorskip("xgboost")
-    names = [f"{metric}@1", f"{metric}@5", f"{metric}@30", *([] if metric == "pre" else [f"{metric}@5-"])]
-    data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
-    data.set_group(size)
-    printed = xgboost.Booster({"objective": "rank:ndcg", "eval_metric": names}, [data]).eval(data)
-    values = {name: float(value) for name, value in re.findall(r"eval-(\S+):(\S+)", printed)}
-    assert list(values) == names
-    return values
-
-
-@pytest.mark.parametrize("source", LIVE)
-def test_live_lightgbm(source):
-    y_true, y_score, qid, size = live_data(source)
-    values = lightgbm_values(y_true, y_score, size)
-    assert len(values) == 8
-    found = {name: as_that_library(name, y_true, y_score, qid) for name in values}
-    assert found == pytest.approx(values, rel=0, abs=1e-6)
-
-
-@pytest.mark.parametrize("metric", ["ndcg", "map", "pre"])
-@pytest.mark.parametrize("source", LIVE)
-def test_live_xgboost(source, metric):
-    y_true, y_score, qid, size = live_data(source)
-    if metric != "ndcg":  # needs binary labels
-        y_true = (y_true >= 2) * 1
-    values = xgboost_values(metric, y_true, y_score, size)
-    found = {name: as_that_library(name, y_true, y_score, qid) for name in values}
-    assert found == pytest.approx(values, rel=0, abs=1e-6)
-
-
-CATBOOST = {
-    "NDCG:top=5;type=Exp": ("ndcg@5", {"replace_undefined_by": 1}),
-    "NDCG:type=Base": ("ndcg(gain=linear)", {"replace_undefined_by": 1}),
-    "DCG:top=10;type=Exp": ("dcg@10", {}),
-    "DCG:top=10;type=Exp;denominator=Position": ("dcg(discount=reciprocal)@10", {}),
-    "MAP:top=5;border=0.5": ("map(denominator=min_k_relevant)@5", {}),
-    "MRR:top=5;border=0.5": ("mrr@5", {}),
-    "PrecisionAt:top=5;border=1.5": ("precision(denominator=min_k_n,min_relevance=2)@5", {}),
-    "RecallAt:top=5;border=0.5": ("recall@5", {"replace_undefined_by": 1}),
-    "PFound": ("pfound(stop=label)", {}),
-    "PFound:top=5;decay=0.5": ("pfound(stop=label,decay=0.5)@5", {}),
-    "ERR:top=5": ("err(stop=label)@5", {}),
-}
-
-
-@pytest.mark.parametrize("source", LIVE)
-@pytest.mark.parametrize("name", CATBOOST)
-def test_live_catboost(name, source):
-    utils = pytest.importorskip("catboost.utils")
-    y_true, y_score, qid, _ = live_data(source)
-    ours, keywords = CATBOOST[name]
-    spec = parse_metric(ours, ties="worst", **keywords)
-    if "stop" in spec.keywords:
-        y_true = y_true / 4
-    (value,) = utils.eval_metric(y_true.astype(float), y_score, name, group_id=qid)
-    found = spec.metric(y_true, y_score, qid=qid, k=spec.k, **spec.keywords)
-    assert_allclose(found, value, rtol=0, atol=1e-6)
