@@ -39,17 +39,6 @@ OTHERS = [
 ]  # fmt: skip
 
 
-def test_one_mean_of_ppi_python():
-    """Reference: ppi_mean_ci(..., alpha=0.1, lam=None) of ppi-python 0.2.3, with normal quantiles."""
-    found = judged_interval(*judges(HUMAN, LABELED, OTHERS), confidence_level=0.9)
-    assert found.mean["ndcg@10"] == pytest.approx(0.39880638569123933, rel=1e-12)
-    assert found.lam["ndcg@10"] == pytest.approx(0.317868170384, rel=1e-11)
-    reach = found.standard_error["ndcg@10"] * stats.norm.isf(0.05)
-    assert 0.4997232578078416 - found.mean["ndcg@10"] == pytest.approx(reach, rel=1e-12)
-    low, high = found.confidence_interval["ndcg@10"]
-    assert (high - low) / 2 == pytest.approx(found.standard_error["ndcg@10"] * stats.t.isf(0.05, 11))
-
-
 def test_judges_match_references():
     n_seen = 0
     for case in references("ppi-"):
