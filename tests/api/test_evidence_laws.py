@@ -138,6 +138,22 @@ def test_judgments_fix_the_value_of_settled_queries(name):
     assert not settled[2]
 
 
+@pytest.mark.parametrize("n_settled", [0, 1, 3])
+def test_means_without_settled_queries_by_hand(n_settled):
+    """None if no query is settled; the sentence has the difference of a single pair."""
+    label = np.where(np.arange(32) // 4 < n_settled, 0, np.arange(32) % 4 % 2)
+    results = {
+        name: evaluate(label, x, qid=np.arange(32) // 4, metrics="map")
+        for name, x in zip("ab", RNG.random((2, 32)), strict=True)
+    }
+    found = compare_systems(results, on_misuse="ignore").significance("map")
+    means = {name: result.per_query["map"][n_settled:].mean() for name, result in results.items()}
+    assert found.means_without_settled == (pytest.approx(means) if n_settled else {})
+    which = ("", "Without the query that has", "", "Without the 3 queries that have")[n_settled]
+    assert which in said(found)
+    assert (f"b - a {means['b'] - means['a']:.4f}" in said(found)) == bool(which)
+
+
 def test_the_gate_leaves_out_only_settled_queries():
     """On the four open queries new is worse; with the settled ones the loss would be within the margin."""
     label = np.tile(LABEL, 1)

@@ -41,6 +41,14 @@ MAY_BE_THE_SAME = {
 }
 
 
+def test_one_document_in_a_hundred_is_judged_by_chance():
+    of_run = [f"x{i}" for i in range(99)]
+    judged = dict.fromkeys([f"d{i}" for i in range(30)], 0)
+    for more, names in (["d1"], []), (["x99", "d1"], ["ids without a match"]):
+        run = {"u": of_run[:50], "v": [*of_run[50:], *more]}
+        assert seen(evaluate_run, {"u": judged, "v": {"d0": 1}}, run) == (names, "")
+
+
 @pytest.mark.parametrize("name", OTHER_IDS)
 def test_ids_without_a_match(name):
     of_run, judged = OTHER_IDS[name]

@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -367,6 +368,9 @@ def test_callbacks_of_the_user_are_called(ranking):
     ranker = QueryRanker(xgb("Ranker", callbacks=[Count()]), eval_fraction=0.4, eval_metric="map").fit(X, y, qid=qid)
     assert len(ranker.eval_curve_) == Count.rounds == 5
     assert [type(c) for c in ranker.estimator_.callbacks] == [Count]
+    stop = SimpleNamespace(after_iteration=lambda info: info.iteration < 3)
+    ranker = QueryRanker(cat("Ranker"), eval_fraction=0.4, eval_metric="map").fit(X, y, qid=qid, callbacks=[stop])
+    assert len(ranker.eval_curve_) == 3
 
 
 # --- patience ---------------------------------------------------------------------------------------------------

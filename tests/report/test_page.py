@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pages import Reader, comparison, runs_of, text_of
+from pages import Reader, comparison, of_values, runs_of, text_of
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
@@ -504,6 +504,22 @@ def test_page_of_a_gate(files, run, new):
     assert gate.verdict.partition(": ")[0] in text
     assert f"bounds {between(gate.low['ndcg@10'], gate.high['ndcg@10'], signed=True)}" in text
     assert Reader(gate.to_html()).data == Reader(page).data
+
+
+def test_page_says_whether_segments_differ_or_why_it_does_not():
+    """A segment cannot have the name of a column of the table."""
+    rng = np.random.default_rng(0)
+    old, by = rng.random(12), dict.fromkeys(["half", "p"], [*"aaaaaabbbbbb"])
+    values = {"old": old, "new": old + rng.random(12) / 9, "mid": old + rng.random(12) / 9}
+    for names in (("old", "new"), ("old", "new", "mid")):
+        report = of_values({name: values[name] for name in names}, by=by)
+        p, text = report.segments("half").interaction, Reader(report.to_html()).text
+        told = [f"{name}: not shown (p = {p[name, 'old']:.4f})" for name in names[1:]]
+        told = "; ".join(told) if len(told) > 1 else told[0].removeprefix("new: ").capitalize()
+        assert f"vary between segments? {told}. m." in text
+        with pytest.raises(ValueError, match="Got 'p'") as refused:
+            report.segments("p")
+        assert str(refused.value) in text
 
 
 def test_page_of_a_gate_shows_what_is_printed():

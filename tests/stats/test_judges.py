@@ -137,6 +137,14 @@ def test_swapping_systems(rng):
     assert np.isnan(same.confidence_interval).all()
 
 
+@together("which", [(0,), (1,), (0, 1), ()])
+def test_several_runs_of_either_judge_are_noted(which, rng):
+    runs = [drawn(rng, 20, 30) for _ in "ab"]
+    both = [Evaluation.of_runs([one[i] for one in runs]) if i in which else runs[0][i] for i in range(2)]
+    for found in (judged_interval(*both), compare_judged(new=both, old=drawn(rng, 20, 30), metric="ndcg@10")):
+        assert ("do not allow for the variance between runs" in " ".join(str(found).split())) == bool(which)
+
+
 def test_a_comparison_is_the_interval_of_the_differences(rng):
     new, old = drawn(rng, 20, 50), drawn(rng, 20, 50)
     difference = [
