@@ -65,19 +65,21 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks, and pytest-xdist reads groups
 def pytest_collection_modifyitems(items):
-    """Mark one case of each function that is not slow as fast: the first by name, unless another has the mark already.
+    """Mark cases of each function that is not slow as fast, if none is: up to eight, or first, middle and last by name.
 
     Tests of a file that are not slow go to one process: pytest-xdist searches all groups for each test it sends.
     """
     for item in items:
         if not item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
-    functions = {(item.path, item.originalname) for item in items if item.get_closest_marker("fast")}
+    functions = {}
     for item in sorted(items, key=lambda item: item.nodeid):
-        function = item.path, getattr(item, "originalname", item.name)
-        if function not in functions and not item.get_closest_marker("slow"):
-            item.add_marker("fast")
-            functions.add(function)
+        if not item.get_closest_marker("slow"):
+            functions.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
+    for cases in functions.values():
+        if not any(item.get_closest_marker("fast") for item in cases):
+            for item in cases if len(cases) <= 8 else (cases[0], cases[len(cases) // 2], cases[-1]):
+                item.add_marker("fast")
 
 
 @pytest.fixture(scope="session")

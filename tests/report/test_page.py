@@ -423,6 +423,7 @@ def test_file(report, tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page == report.to_html(title="Tuesday", code="sklearn-rank report")
     assert "<title>Tuesday</title>" in page
+    assert f"<title>{report.verdict}</title>" in report.to_html()
     assert str(tmp_path) not in page
     assert not re.search(r"20\d\d-\d\d", page)
     with pytest.raises(OSError, match="nowhere"):

@@ -16,7 +16,7 @@ from sklearn_rank._estimates.noninferiority import UnitSums, WithLosses, n_for_a
 from sklearn_rank._estimates.samples import sample_of
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import confidence_interval, no_worse
+from sklearn_rank.stats import compare, confidence_interval, no_worse
 
 ALPHA = 0.05
 
@@ -409,8 +409,11 @@ def test_results_of_evaluate_and_of_a_comparison(rng):
 def test_missing_and_undefined_queries():
     new = Evaluation.from_values(list("abcde"), {"map": [0.1, 0.2, 0.5, 0.4, np.nan]})
     old = Evaluation.from_values(list("abcdf"), {"map": [0.1, 0.3, 0.4, 0.4, 0.5]})
-    with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
+    rule = "needs the same queries.*missing=nan to leave them out{}. Got 2 missing, the first 'f' in 'new'"
+    with pytest.raises(ValueError, match="no_worse " + rule.format("")):
         no_worse(new=new, old=old, margin=0.1)
+    with pytest.raises(ValueError, match="compare " + rule.format("; for different queries use test='welch', .*")):
+        compare(new, old)
     found = no_worse(new=new, old=old, margin=0.1, missing=0)
     assert "1 query is left out of MAP: it is undefined there." in str(found)
     assert "2 values of missing queries are filled in." in str(found)

@@ -117,6 +117,13 @@ def test_repr_counts():
     assert repr(both) == "RankingAccumulator of 2 queries: mrr, p@1, 3 duplicates left out"
 
 
+def test_other_kinds_of_ids_after_a_reset():
+    accumulator = RankingAccumulator("mrr").update([1, 0], [1, 2], [7, 7], sample_weight=[2, 2])
+    for ids in (["b", "b"], [("b", 1), ("b", 1)], None, [7.5, 7.5]):
+        rows = ([[1, 0]], [[1, 2]]) if ids is None else ([1, 0], [1, 2], ids)
+        assert accumulator.reset().update(*rows).compute().qid.tolist() == [0 if ids is None else ids[0]]
+
+
 def test_updates_without_rows():
     accumulator = RankingAccumulator("mrr").update([], []).update(np.empty((0, 3)), np.empty((0, 3)), [])
     assert len(accumulator) == 0
