@@ -409,7 +409,7 @@ def test_results_of_evaluate_and_of_a_comparison(rng):
 def test_missing_and_undefined_queries():
     new = Evaluation.from_values(list("abcde"), {"map": [0.1, 0.2, 0.5, 0.4, np.nan]})
     old = Evaluation.from_values(list("abcdf"), {"map": [0.1, 0.3, 0.4, 0.4, 0.5]})
-    rule = "needs the same queries.*missing=nan to leave them out{}. Got 2 missing, the first 'f' in 'new'"
+    rule = "needs the same queries.*missing=nan to leave them out{}. Got 2 missing, the first 'f' in '"
     with pytest.raises(ValueError, match="no_worse " + rule.format("")):
         no_worse(new=new, old=old, margin=0.1)
     with pytest.raises(ValueError, match="compare " + rule.format("; for different queries use test='welch', .*")):
