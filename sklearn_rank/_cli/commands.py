@@ -32,7 +32,7 @@ from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
-from sklearn_rank._metric.choices import choices_in_words, closing_line, orders_of_ties
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.notation import labeled
 from sklearn_rank._tell.notes import between_runs
@@ -129,7 +129,7 @@ def _compare_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluat
 
 def _choices(of_runs: Mapping[str, Evaluation]) -> str:
     """Choices behind the means of runs; by run, if runs have different queries."""
-    notes = {run: closing_line(r.meaning, r.counts, orders_of_ties(r._remarks)) for run, r in of_runs.items()}
+    notes = {run: choices_in_words(r.meaning, r.counts) for run, r in of_runs.items()}
     if len({*notes.values()}) == 1:
         return next(iter(notes.values()))
     return " ".join(f"{run}: {note}." for run, note in notes.items())

@@ -32,7 +32,7 @@ from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._evaluation.several_runs import note_on_runs
-from sklearn_rank._metric.choices import closing_line
+from sklearn_rank._metric.choices import closing_line, orders_of_ties
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
@@ -689,7 +689,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         first = next(iter(self.results.values()))
         remarks = {name: result._remarks for name, result in self.results.items()}
         of_all = [remark for remark in first._remarks if all(remark in of_model for of_model in remarks.values())]
-        of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in of_all]
+        said = {*of_all, *orders_of_ties(first._remarks)}
+        of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in said]
         frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
         depths = depths_in_words({name: result._cut_at for name, result in self.results.items()}, first.meaning)
         return closing_line(first.meaning, first.counts, filter(None, [*of_all, *of_one, depths, *frozen]))

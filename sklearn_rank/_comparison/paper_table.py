@@ -9,7 +9,7 @@ from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.choices import closing_line, orders_of_ties
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._tell import paper_table as _tell
 from sklearn_rank._tell.text import count_of
 from sklearn_rank._utils.constraints import SHARE, Constraint, is_count, one_of
@@ -54,8 +54,7 @@ def paper_table(
         (_tell.Testing(one.test, one.correction, len(one.pairs), one.n_clusters, confidence_level, against)
          for one in tests.values() if one is not None), None,
     )  # fmt: skip
-    adjusted, ties = notes_of_adjusted(first.meaning), orders_of_ties(first._remarks)
-    choices = closing_line(first.meaning, first.counts, ties)
+    adjusted, choices = notes_of_adjusted(first.meaning), choices_in_words(first.meaning, first.counts)
     failed = ", ".join(name for name in systems if name not in results)
     note = _tell.paper_note(columns, how, is_weighted=first.weight is not None, adjusted=adjusted)
     ends = f"{_tell.NO_MEAN}: {failed} failed." * bool(failed), more, f"{choices}." * bool(choices)

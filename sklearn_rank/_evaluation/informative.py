@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
-from sklearn_rank._metric.choices import QueryCounts, metric_of_meaning
+from sklearn_rank._metric.choices import QueryCounts, metric_of_meaning, orders_of_ties
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import is_adjusted
 from sklearn_rank._metric.value_bounds import bounds_of
@@ -33,10 +33,12 @@ def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:
 
 
 def counts_of(result: Any) -> dict[str, QueryCounts]:
-    """Number of queries, of those without a value, and of those whose judgments alone fix it, by metric."""
+    """Number of queries, of those without a value, and of those whose judgments alone fix it, and ties, by metric."""
     n_settled = {name: int(np.count_nonzero(settled)) for name, settled in result.settled.items()}
+    orders = orders_of_ties(result._remarks if any("ties=stable" in one for one in result.meaning.values()) else ())
+    ties = orders[0].removeprefix("ties ") if orders else ""
     return {
-        name: QueryCounts(len(result.qid), n_undefined, n_settled.get(name))
+        name: QueryCounts(len(result.qid), n_undefined, n_settled.get(name), ties=ties)
         for name, n_undefined in result.n_undefined.items()
         # Values that are adjusted for chance are undefined for another reason.
         if not is_adjusted(result.meaning[name])

@@ -33,13 +33,15 @@ WITHOUT_RELEVANT = frozenset({NO_RELEVANT, "an ideal DCG of zero", "an ideal ERR
 class QueryCounts(NamedTuple):
     """Queries behind a mean, those without a value, and those whose judgments alone fix the value, if known.
 
-    `counts_as` is what the latter count as, NaN if they are left out; None: as the metric says.
+    `counts_as` is what the latter count as, NaN if they are left out; None: as the metric says. `ties` is the order of
+    documents of equal score, if it is another than the given one.
     """
 
     n_queries: int
     n_undefined: int
     n_settled: int | None
     counts_as: float | None = None
+    ties: str = ""
 
 
 NO_COUNTS: Mapping[str, QueryCounts] = {}
@@ -62,11 +64,13 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
     """
     scales, ties, undefined = dict[str, list[str]](), dict[str, list[str]](), dict[str, dict[str, list[str]]]()
     covered = set[str]()
+    order = next((one.ties for one in counts.values() if one.ties), TIE_WORDS["stable"])
+    words_of_ties = TIE_WORDS | {"stable": order}
     for name, meaning in meanings.items():
         shown, (function_name, keywords) = re.sub(r"@[\d,]+$", "", display_name(name)), parsed_meaning(meaning)
         if scale := _scale(keywords):
             scales.setdefault(scale, []).append(shown)
-        if policy := TIE_WORDS.get(keywords.get("ties", "")):
+        if policy := words_of_ties.get(keywords.get("ties", "")):
             ties.setdefault(policy, []).append(shown)
         if queries := _queries_without(function_name, keywords, counts.get(name)):
             undefined.setdefault(queries[0], {}).setdefault(queries[1], []).append(shown)
@@ -83,12 +87,11 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
 
 
 def closing_line(meanings: Mapping[str, str], counts: Mapping[str, QueryCounts], remarks: Iterable[str]) -> str:
-    """Choices and remarks; a remark on the order of ties stands for the given order."""
-    choices, others = choices_in_words(meanings, counts), [*remarks]
-    if orders := orders_of_ties(others):
-        others = [remark for remark in others if remark not in orders]
-        choices = choices.replace(TIE_WORDS["stable"], orders[0].removeprefix("ties "))
-    return "; ".join(filter(None, [choices, *others]))
+    """Choices and remarks; the choices have the order of ties."""
+    others = [*remarks]
+    orders = orders_of_ties(others)
+    choices = choices_in_words(meanings, counts)
+    return "; ".join(filter(None, [choices, *(remark for remark in others if remark not in orders)]))
 
 
 def orders_of_ties(remarks: Iterable[str]) -> list[str]:

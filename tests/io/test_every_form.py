@@ -1,5 +1,6 @@
 """Each form of judgments with each form of a run, in every function that takes both."""
 
+import json
 import shutil
 from collections import namedtuple
 
@@ -8,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sklearn_rank import compare_systems, evaluate, evaluate_run, evaluate_table
+from sklearn_rank import compare_systems, evaluate, evaluate_run, evaluate_table, stats
 from sklearn_rank.__main__ import main
 from sklearn_rank.io import join, read_qrels, read_run, read_table
 
@@ -158,3 +159,26 @@ def test_trec_evals_order_of_ties_in_tables():
     assert "ties in the order of rows (trec_eval orders" in " ".join(repr(result).split())
     assert "order of rows" not in repr(evaluate_table(named, y_score="other", **options))
     assert "ties by tie_break, highest first" in repr(evaluate([1, 0], [1, 1], qid=[1, 1], tie_break=[0, 1], **options))
+
+
+def test_each_door_says_the_order_of_ties_that_was_used(tmp_path, capsys):
+    queries = [f"q{i}" for i in range(30)]
+    judged = {q: {"a": i % 3 > 0, "b": i % 3 == 0} for i, q in enumerate(queries)}
+    runs = {"old": {q: {"a": 1, "b": 1} for q in queries}, "new": {q: {"a": 2, "b": 1} for q in queries}}
+    results = {name: evaluate_run(judged, run, convention="trec_eval", metrics="mrr") for name, run in runs.items()}
+    tests = stats.compare(results["new"], results["old"], metric="mrr")
+    gate = stats.no_worse(new=results["new"], old=results["old"], margin=0.1)
+    report = compare_systems(results)
+    files = {name: tmp_path / f"{name}.json" for name in (*runs, "judged")}
+    for name, path in files.items():
+        path.write_text(json.dumps(({"judged": judged} | runs)[name]))
+    for command in (["compare", "{new}", "{old}"], ["gate", "{new}", "--baseline", "{old}"], ["evaluate", "{new}"]):
+        first, *others = [text.format_map(files) for text in command]
+        assert main([first, str(files["judged"]), *others, "-m", "mrr", "--convention", "trec_eval"]) in (0, 3, 4)
+    printed = capsys.readouterr()
+    said = [printed.out + printed.err, report.to_latex(), *map(str, (tests, gate, report, report.segments(
+        {q: i % 2 for i, q in enumerate(queries)})))]  # fmt: skip
+    for text in said:
+        assert "ties by document id, highest first" in " ".join(text.split())
+        assert "in the given order" not in text
+    assert (printed.out + printed.err).count("ties by document id, highest first") == 3
