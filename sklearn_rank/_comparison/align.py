@@ -162,7 +162,6 @@ def align(
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
     first, n_filled, cluster, qid, weights, runs = read[0], 0, None, None, None, dict[str, Array]()
-    ties = "" if first.counts is None else first.counts.ties
     settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
@@ -184,10 +183,10 @@ def align(
         if settled is not None:
             n_settled = int(settled.sum())
             if counts is None or counts.n_settled != n_settled or counts.n_queries != len(settled):
-                counts = QueryCounts(len(settled), n_settled, n_settled, ties=ties)
+                counts = QueryCounts(len(settled), n_settled, n_settled, ties=counts.ties if counts else "")
             if settled_as is not None and nothing is None:
                 same.table[:, settled] = settled_as
-                counts = QueryCounts(len(settled), n_settled, n_settled, settled_as, ties)
+                counts = counts._replace(n_undefined=n_settled, counts_as=settled_as)
         elif settled_as is not None and counts is not None:
             counts = counts._replace(n_settled=None)
         defined = counted(same.table.sum(axis=0), weights)
