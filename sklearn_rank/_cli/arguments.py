@@ -35,7 +35,6 @@ class Parser(argparse.ArgumentParser):
     """Parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the error and exit with code 2."""
         tell(f"{self.prog}: error: {message}; see {self.prog} --help")
         sys.exit(2)
 
@@ -281,7 +280,6 @@ def _add_by(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_page(sub: argparse.ArgumentParser) -> None:
-    """Options of a page."""
     group = sub.add_argument_group("the page")
     group.add_argument("--title", metavar="TEXT", help="line above the verdict")
     group.add_argument("--texts", metavar="FILE", help="texts of documents: lines of an id, a tab and a text, or JSON")

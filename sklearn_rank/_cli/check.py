@@ -6,13 +6,11 @@ import argparse
 from dataclasses import replace
 
 from sklearn_rank._cli.data import requested_names
-from sklearn_rank._cli.output import as_json, put, show
-from sklearn_rank._utils.storage import replacing
+from sklearn_rank._cli.output import show_result, write_json
 from sklearn_rank.io import read_qrels, read_run
 
 
 def check_files(options: argparse.Namespace) -> None:
-    """Print what judgments can measure."""
     from sklearn_rank._entry_points.judgments import check_judgments  # loads scipy.special
 
     qrels, *runs = options.files
@@ -28,10 +26,5 @@ def check_files(options: argparse.Namespace) -> None:
         "queries": found.n_queries, "judged_documents": found.n_judged, "grades": found.grades,
         "relevant": found.n_relevant, "judged": found.judged, "metrics": rows, "flaws": found.flaws,
     }  # fmt: skip
-    if options.json is not None:
-        with replacing(options.json) as file:
-            file.write(f"{as_json(nested)}\n".encode())
-    if options.format in ("csv", "json"):
-        show(found.table.columns, [*found.table.rows], nested, options.format)
-    else:
-        put({"markdown": found.to_markdown, "latex": found.to_latex}.get(options.format, found.__repr__)())
+    write_json(nested, options.json)
+    show_result(found, found.table, nested, options.format)

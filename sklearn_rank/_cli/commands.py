@@ -22,7 +22,7 @@ from sklearn_rank._cli.data import (
     short_names,
 )
 from sklearn_rank._cli.gate import EXIT_CODES, gate_of
-from sklearn_rank._cli.output import put, show, tell
+from sklearn_rank._cli.output import put, show, show_result, tell
 from sklearn_rank._cli.page import write_page
 from sklearn_rank._data.doors import COMMAND
 from sklearn_rank._data.judged import judged_note
@@ -50,7 +50,6 @@ UNSHOWN = ("p", "effect", "tied", "queries")
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
-    """Print means of metrics, or values by query."""
     metrics = requested_metrics(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
     if options.chance:
@@ -94,7 +93,6 @@ def _with_short_names(options: argparse.Namespace, of_runs: Mapping[str, Evaluat
 
 
 def _show_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluation]) -> None:
-    """Print the means of each run in each segment."""
     by, short = attribute_of(options), short_names(options, of_runs)
     of_segments = {name: result.segments(by) for name, result in of_runs.items()}
     columns = next(iter(of_segments.values())).table.columns
@@ -141,13 +139,11 @@ def _heading(options: argparse.Namespace, metric: str) -> str:
 
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
-    """Values by metric and query; counts are integers."""
     values = {name: v.astype(int) if is_count_measure(name) else v for name, v in result.per_query.items()}
     return {name: dict(zip(result.qid.tolist(), v.tolist(), strict=True)) for name, v in values.items()}
 
 
 def _means(result: Evaluation) -> dict[str, float]:
-    """Means by metric; sums for counts."""
     return {n: int(result.per_query[n].sum()) if is_count_measure(n) else mean for n, mean in result.mean().items()}
 
 
@@ -277,21 +273,21 @@ def explain(options: argparse.Namespace) -> None:
     explanation = explanation_of(source, _query(source, options.query))
     if options.to_judge is not None:
         _show_documents(explanation.to_judge(options.to_judge), options.format)
-    elif options.format in ("csv", "json"):
+    else:
         about = {
             "metric": explanation.metric, "query": explanation.query, "difference": explanation.difference,
             "values": dict(zip(explanation.names, explanation.values, strict=True)), "is_sum": explanation.is_sum,
             "judged": dict(zip(explanation.names, explanation.judged, strict=True)),
         }  # fmt: skip
-        _show_documents(explanation.table, options.format, about)
-    else:
-        written = {"markdown": explanation.to_markdown, "latex": explanation.to_latex}
-        put(written.get(options.format, explanation.__repr__)())
+        show_result(explanation, explanation.table, about | _documents(explanation.table), options.format)
 
 
-def _show_documents(table: Table, form: str, about: dict[str, Any] | None = None) -> None:
-    nested = {"documents": [dict(zip(table.columns, row, strict=True)) for row in table.rows]}
-    show(table.columns, [*table.rows], (about or {}) | nested, form, fit=True)
+def _documents(table: Table) -> dict[str, Any]:
+    return {"documents": [dict(zip(table.columns, row, strict=True)) for row in table.rows]}
+
+
+def _show_documents(table: Table, form: str) -> None:
+    show(table.columns, [*table.rows], _documents(table), form, fit=True)
 
 
 def _query(source: Source, name: str | None) -> Any:
@@ -309,7 +305,6 @@ def _query(source: Source, name: str | None) -> Any:
 
 
 def list_metrics(options: argparse.Namespace) -> None:
-    """Print all metrics with their formulas."""
     nested = {}
     for name, metric in sorted(REGISTRY.items()):
         text = inspect.getdoc(metric.formula) or ""
@@ -328,7 +323,6 @@ DOTS_PER_INCH = 200
 
 
 def plot(options: argparse.Namespace) -> None:
-    """Draw a plot of a metric."""
     metrics = requested_names(options)
     if len(metrics) != 1:
         raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
@@ -370,7 +364,6 @@ WITH_BASELINE = ("difference", "critical", "topics")
 
 
 def picture(options: argparse.Namespace, metric: str) -> Any:
-    """Axes of a picture of a metric."""
     from sklearn_rank import display
 
     kind, names = getattr(display, PICTURES[options.kind]), [metric]

@@ -54,7 +54,6 @@ PARAMETERS = re.compile(r"\w+(\.[^@()]*|[^@()]*,[^@()]*)")
 
 
 def requested_names(options: argparse.Namespace) -> list[str]:
-    """Return the names of the requested metrics, each once."""
     for name in options.files:
         if not os.path.exists(name) and is_metric(name):
             raise ValueError(f"Metrics follow -m: -m {name}. Got {echo(name)} among the files, which does not exist.")
@@ -68,7 +67,6 @@ def requested_metrics(options: argparse.Namespace) -> list[str]:
 
 
 def is_metric(text: str) -> bool:
-    """Whether the text consists of names of metrics."""
     try:
         return all(own_measure(name) or parse_metric(name, convention="trec_eval") for name in _separate(text))
     except (TypeError, ValueError):
@@ -89,7 +87,6 @@ def _separate(text: str) -> list[str]:
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Results by the name of the run, or A for A=RUN; A=RUN1 A=RUN2 is the mean of both runs."""
     systems = _systems_of(options)
     _set_given(options, [run for runs in systems.values() for run in runs])
     of_runs = _by_run(options, names, missing_from_run)
@@ -97,7 +94,6 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
 
 
 def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str) -> dict[str, Evaluation]:
-    """Return results of runs by the name of the file or column."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
@@ -257,7 +253,6 @@ def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, Metri
 
 
 def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:
-    """Return metrics by name, each with the given keywords that it accepts."""
     given = {
         "convention": options.convention, "ties": options.ties, "unjudged": options.unjudged,
         "min_relevance": options.min_relevance, "negative": "keep" if options.keep_negative else None,
@@ -377,7 +372,6 @@ def attribute_of(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
-    """Document of each chunk, from a file of both."""
     if options.document_of is None:
         return None
     pairs = read_qrels(_source(options.document_of), value=False, separator=options.separator, n_jobs=options.n_jobs)

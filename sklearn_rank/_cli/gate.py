@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sklearn_rank._cli.data import attribute_of, old_and_new, requested_metrics
-from sklearn_rank._cli.output import as_json, put, show
+from sklearn_rank._cli.output import show_result, write_json
 from sklearn_rank._cli.page import write_page
 from sklearn_rank._data.doors import COMMAND
 from sklearn_rank._data.look import collected_findings, report
@@ -29,7 +29,6 @@ GATE_EPILOG = (
 
 
 def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
-    """Decide whether the new run is no worse than the old run."""
     from sklearn_rank.stats import no_worse
 
     floors = {
@@ -78,23 +77,16 @@ def gate(options: argparse.Namespace) -> int:
         "metrics": _rows(found.table), "floors": _rows(found.floors),
         "segments": [dict(zip(found.segments.columns, row, strict=True)) for row in found.segments.rows],
     }  # fmt: skip
-    if options.json is not None:
-        with replacing(options.json) as file:
-            file.write(f"{as_json(nested)}\n".encode())
-    if options.format in ("csv", "json"):
-        show(table.columns, [*table.rows], nested, options.format)
-    else:
-        put({"markdown": found.to_markdown, "latex": found.to_latex}.get(options.format, found.__str__)())
+    write_json(nested, options.json)
+    show_result(found, table, nested, options.format)
     return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
 
 
 def _rows(table: Table) -> dict[str, dict[str, Any]]:
-    """Rows of a table by the value of its first column."""
     return {row[0]: dict(zip(table.columns[1:], row[1:], strict=True)) for row in table.rows}
 
 
 def _by_segment(given: list[str], by: dict[str, Any] | None) -> Any:
-    """Margin of each segment; None without the option."""
     if not given:
         return None
     if by is None:

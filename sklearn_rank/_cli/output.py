@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from sklearn_rank._utils.numbers import is_number
+from sklearn_rank._utils.storage import replacing
 from sklearn_rank._utils.table import Table, printable
 
 FORMULA = ("=", "+", "-", "@")
@@ -22,15 +23,27 @@ def show(
     columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, *, fit: bool = False,
     note: str = "",
 ) -> None:  # fmt: skip
-    """Print the rows, or `nested` as JSON; CSV and JSON have all digits, other formats four decimals."""
     # A note goes to standard error on a terminal, so that programs read only rows.
     put(_text(Table(columns, tuple(rows), note="" if form == "table" else note), nested, form, fit))
     if form == "table" and note:
         tell(note)
 
 
+def show_result(found: Any, table: Table, nested: dict[str, Any], form: str) -> None:
+    """Print a result in its own words, or its table as CSV and `nested` as JSON."""
+    if form in ("csv", "json"):
+        show(table.columns, [*table.rows], nested, form, fit=True)
+    else:
+        put({"markdown": found.to_markdown, "latex": found.to_latex}.get(form, found.__str__)())
+
+
+def write_json(nested: dict[str, Any], path: str | None) -> None:
+    if path is not None:
+        with replacing(path) as file:
+            file.write(f"{as_json(nested)}\n".encode())
+
+
 def put(text: Any) -> None:
-    """Print to the standard output."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -60,7 +73,6 @@ def as_json(nested: Any) -> str:
 
 
 def tell(text: str) -> None:
-    """Print a line to the standard error."""
     print(printable(text), file=sys.stderr)
 
 

@@ -35,7 +35,6 @@ def write_page(options: argparse.Namespace, result: HasPage, output: str, title:
 
 
 def _texts(path: str, ids: set[Any]) -> Any:
-    """Return a function from ids to their texts in a file."""
     names = {str(one): one for one in ids}
     texts = {names[name]: text for name, text in _lines(path) if name in names}
     if ids and not texts:
@@ -44,7 +43,6 @@ def _texts(path: str, ids: set[Any]) -> Any:
 
 
 def _lines(path: str) -> Iterator[tuple[str, str]]:
-    """Ids and texts of a file."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             if line.startswith("{"):

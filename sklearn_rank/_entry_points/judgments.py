@@ -54,8 +54,6 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JudgmentsCheck(TableReport):
-    """What judgments can measure, from `check_judgments`."""
-
     table: Table
     n_queries: int
     n_judged: int
@@ -193,7 +191,6 @@ def check_judgments(
 
 
 def _measured(metric: str, pool: Evaluation, results: Mapping[str, Evaluation]) -> Measured:
-    """What judgments can measure by a metric."""
     counts = ~pool.settled[metric] if metric in pool.settled else ~np.isnan(pool.per_query[metric])
     n, best, chance = int(counts.sum()), pool._references.best.get(metric), pool._references.chance.get(metric)
     low, high = bounds_of(metric, pool.meaning[metric])

@@ -168,7 +168,6 @@ def reading_of(specs: Mapping[str, MetricSpec]) -> dict[str, Any]:
 
 
 def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None:
-    """Refuse to keep the ranks of documents that a metric leaves out."""
     name = next((name for name, spec in specs.items() if spec["unjudged"] == "drop"), None)
     if duplicates == "nonrelevant" and name is not None:
         raise ValueError(
@@ -194,7 +193,6 @@ def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
 
 
 def _weight_of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]:
-    """Weight of each row's query."""
     queries = qid.names.tolist()
     lacking = [query for query in queries if query not in weights]
     if lacking:

@@ -32,8 +32,6 @@ def runs_by_name(systems: Mapping[str, Any], data: Any = None, y_true: Any = Non
 
 
 class Runs(tuple[Any, ...]):
-    """Several runs of a system."""
-
     __slots__ = ()
 
 
@@ -47,7 +45,6 @@ def run_by_run(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape(x: Any) -> tuple[int, ...]:
-    """Shape of an array, a sparse matrix or nested lists; an empty tuple for other types."""
     if hasattr(x, "shape"):
         return tuple(x.shape)
     try:
@@ -57,7 +54,6 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 
 def _are_columns(data: Any, system: Sequence[Any]) -> bool:
-    """Whether the entries are columns of a table."""
     are_names = bool(system) and all(isinstance(column, str) for column in system)
     return are_names and (all(column in data for column in system) if isinstance(data, Mapping) else is_table(data))
 

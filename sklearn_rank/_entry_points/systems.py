@@ -222,7 +222,6 @@ def _compared(
     plan: Mapping[str, Any],
     on_misuse: str,
 ) -> Comparison:
-    """Compare systems with one or several runs, given the results of the runs."""
     results = one_by_system(flat, n_runs)
     _look(results)
     for name, result in flat.items():
@@ -236,7 +235,6 @@ def _compared(
 
 
 def _look(results: Mapping[str, Evaluation]) -> None:
-    """Report unevenly judged systems, and queries that cannot distinguish the systems."""
     look_at_judged(SYSTEMS, results)
     look_at_results(SYSTEMS, results)
 
@@ -276,7 +274,6 @@ def _refuse_data(given: Mapping[str, Any]) -> None:
 
 
 def _systems(y_score: Any) -> dict[str, Any]:
-    """Scores, names of columns or runs, by the name of the system."""
     if hasattr(type(y_score), "collect"):
         raise TypeError(f"Columns of systems must be in memory: call collect() first. Got {type(y_score).__name__}.")
     columns = getattr(y_score, "column_names", None) or getattr(y_score, "columns", None)
@@ -345,7 +342,6 @@ def _is_run(run: Any) -> bool:
 
 
 def _refuse_rows(**given: Any) -> None:
-    """Refuse arguments by row, because runs have no rows."""
     names = [f"{name}=" for name, value in given.items() if value is not None]
     if names:
         raise TypeError(f"Arguments by row do not apply to runs: their keys are the queries. Got {', '.join(names)}.")
@@ -360,7 +356,6 @@ def _check_names(systems: Mapping[Any, Any]) -> None:
 
 
 def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction: Any) -> dict[str, Any]:
-    """Check and return baseline, test and correction."""
     chosen = known_baseline(baseline, systems)
     check_plan("compare_systems", test=test, correction=correction)
     return {"baseline": chosen, "test": test, "correction": correction}
@@ -372,7 +367,6 @@ def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction
 def _of_arrays(
     y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
 ) -> Systems:
-    """Evaluate systems with an array of scores each."""
     if "exclude" in keywords:
         about_rows["exclude"] = keywords["exclude"]
         keywords = {name: value for name, value in keywords.items() if name != "exclude"}

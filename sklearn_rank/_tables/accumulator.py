@@ -271,11 +271,9 @@ class RankingAccumulator:
         return result
 
     def __len__(self) -> int:
-        """Number of queries."""
         return len(self._place)
 
     def __repr__(self) -> str:
-        """Number of queries and names of the metrics."""
         left_out = f", {self.n_duplicates} duplicates left out" if self.n_duplicates else ""
         return f"RankingAccumulator of {query_count(len(self))}: {', '.join(self._specs)}{left_out}"
 
@@ -287,7 +285,6 @@ class RankingAccumulator:
         return {name: getattr(self, name) for name in keys} | {"batch": self._batch() if self._place else None}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Restore what `__getstate__` returned."""
         self.__dict__.update({name: value for name, value in state.items() if name != "batch"})
         self._discounts, self._added = discounts_of(self._specs.values()), metrics_to_add(self._computed)
         n_duplicates = self.n_duplicates
@@ -297,7 +294,6 @@ class RankingAccumulator:
         self.n_duplicates = n_duplicates
 
     def _batch(self) -> _Batch:
-        """All queries so far."""
         ids = None
         if self._types is not None:
             ids = np.empty(len(self), self._types.dtype)
@@ -308,7 +304,6 @@ class RankingAccumulator:
     # --- checks, then one step --------------------------------------------------------------------------------------
 
     def _add(self, batch: _Batch) -> None:
-        """Check the queries, then add them."""
         for discount in self._discounts:
             discount.check(batch.longest)
         batch.kind.check_after(self._kind if self._place else None, "updates")
@@ -370,7 +365,6 @@ class RankingAccumulator:
             )
 
     def _check_metrics(self, other: RankingAccumulator) -> None:
-        """Raise ValueError if the other one has other metrics or keywords."""
         mine, theirs = ({name: spec.meaning for name, spec in x._computed.items()} for x in (self, other))
         for name in {**mine, **theirs}:
             if mine.get(name) != theirs.get(name):

@@ -41,11 +41,9 @@ class NumberedRows(NamedTuple):
     score: NDArray[Any]
 
     def part(self, start: int, stop: int) -> NumberedRows:
-        """Some of the rows."""
         return NumberedRows(*(column[start:stop] for column in self))
 
     def queries(self, n_jobs: int | None = None) -> Queries:
-        """Queries of rows that are complete and adjacent."""
         grouping = group_rows(self.number, len(self.number), n_jobs)
         return queries_of(as_float64(self.label), as_float64(self.score), grouping)
 
@@ -65,11 +63,9 @@ class BatchKind(NamedTuple):
 
     @classmethod
     def of(cls, queries: Queries) -> BatchKind:
-        """Kind of some queries."""
         return cls(queries.row_label.shape[1:], queries.weight is not None)
 
     def check_after(self, before: BatchKind | None, where: str = "batches") -> None:
-        """Raise ValueError if the batch has other columns than those before."""
         if before is None:
             return
         if self.shape != before.shape:
@@ -111,7 +107,6 @@ class BatchValidator:
 
     @property
     def weight(self) -> Array | None:
-        """Weight of each query so far."""
         return self._weight[: self.seen.n] if self._kind is not None and self._kind.weighted else None
 
     def _check_scattered(self, columns: Columns) -> NumberedRows | None:
@@ -128,7 +123,6 @@ class BatchValidator:
         return self._check(columns)
 
     def _accept(self, queries: Queries) -> None:
-        """Raise ValueError if rows are of another kind than those before, or have labels that a metric refuses."""
         kind = BatchKind.of(queries)
         kind.check_after(self._kind)
         self._kind = kind
@@ -152,7 +146,6 @@ class BatchValidator:
         return NumberedRows(number[queries.grouping.query_of_row], label, queries.score.copy())
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
-        """Raise ValueError if rows of a query are not adjacent."""
         row, grouping = None, queries.grouping
         again = number < n_before
         again[0] &= number[0] != self._last
@@ -220,7 +213,6 @@ def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDAr
 
 
 def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """The numbers as float64."""
     return aligned(np.ascontiguousarray(numbers, dtype=np.float64))
 
 

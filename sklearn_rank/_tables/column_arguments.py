@@ -46,11 +46,9 @@ class ColumnNames(NamedTuple):
     tie_break: str | None = None
 
     def flat(self) -> list[str]:
-        """Names one by one."""
         return [name for _, name in self.by_role()]
 
     def distinct(self) -> list[str]:
-        """Names one by one, each once."""
         return [*dict.fromkeys(self.flat())]
 
     def by_role(self) -> list[tuple[str, str]]:
@@ -63,7 +61,6 @@ class ColumnNames(NamedTuple):
         return [name for role, name in self.by_role() if role in ("y_true", "y_score", "tie_break")]
 
     def of_queries(self) -> list[str]:
-        """Names of the columns of queries."""
         return [name for role, name in self.by_role() if role == "qid"]
 
     def standard(self) -> ColumnNames:
@@ -72,7 +69,6 @@ class ColumnNames(NamedTuple):
         return ColumnNames(y_true, "score", "qid", None if self.sample_weight is None else "weight")
 
     def __str__(self) -> str:
-        """The arguments as they were given."""
         return ", ".join(f"{role}={echo(names)}" for role, names in self._asdict().items() if names is not None)
 
 
@@ -143,7 +139,6 @@ def about_columns(error: Exception, names: ColumnNames) -> TypeError | ValueErro
 
 
 def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "qid", "by")) -> ColumnNames:
-    """Return the names; the arguments `several` may have lists of them."""
     for role, given in names._asdict().items():
         is_list = role in several and isinstance(given, Iterable) and not isinstance(given, str | Mapping)
         listed = [*given] if is_list else [given]
@@ -184,7 +179,6 @@ def _refuse_subtopics(names: ColumnNames, specs: Mapping[str, MetricSpec]) -> No
 
 
 def refuse_missing_columns(names: ColumnNames, present: Iterable[Any], where: str = "data") -> None:
-    """Raise ValueError unless each column is present exactly once."""
     present = [*present]
     wrong = {name: present.count(name) for name in names.flat() if present.count(name) != 1}
     if wrong:
@@ -220,5 +214,4 @@ def refuse_other_types(names: ColumnNames, types: Mapping[str, Any], is_number: 
 
 
 def refuse_no_rows(where: str) -> NoReturn:
-    """Raise ValueError because there is no row."""
     raise ValueError(f"At least one row is needed. Got {where} without rows.")

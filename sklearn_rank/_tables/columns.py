@@ -73,7 +73,6 @@ def is_stream(data: Any) -> bool:
 
 
 def read_columns(batch: Any, names: ColumnNames) -> Columns:
-    """Read the columns of one batch."""
     if not isinstance(batch, (tuple, list)):
         return table_columns(table_with(batch, names, "A batch", BATCH_KINDS), names)
     n_columns = 3 if names.sample_weight is None else 4
@@ -87,7 +86,6 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
 
 
 def table_columns(table: Any, names: ColumnNames) -> Columns:
-    """Columns of a table that has them."""
     columns = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
     by_role: dict[str, Any] = {role: columns[name] for role, name in names.by_role()}
     if not isinstance(names.y_true, str):
@@ -99,7 +97,6 @@ def table_columns(table: Any, names: ColumnNames) -> Columns:
 
 
 def query_of(columns: Mapping[Any, Any], qid: str | Sequence[str]) -> Any:
-    """Column of queries; tuples of the values of several columns."""
     if isinstance(qid, str):
         return columns[qid]
     ids = np.empty(n_rows_of(columns[qid[0]], "qid"), object)
@@ -182,7 +179,6 @@ def cells_of(column: Any) -> list[Any]:
 
 
 def find_column(table: Any, name: str) -> Any:
-    """Column of a table, or level of its index, unchanged."""
     if has(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
         return table.index.get_level_values(name)
     return table[name]

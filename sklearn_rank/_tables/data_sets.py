@@ -85,7 +85,6 @@ def _first_file(path: str) -> str:
 
 
 def _start(path: str, n: int = 6) -> bytes:
-    """First bytes of a file."""
     with open(path, "rb") as file:
         return file.read(n)
 
@@ -139,7 +138,6 @@ def _with_numbers(batch: Any, names: ColumnNames) -> Any:
 
 
 def _as_numbers(text: Any) -> Any:
-    """Numbers of text, or the text if it has others."""
     arrow = import_arrow()
     for kind in (arrow.int64(), arrow.float64(), arrow.bool_()):
         try:
@@ -253,5 +251,4 @@ def _reading(file: str) -> Iterator[None]:
 
 
 def _file_of(fragment: Any) -> str:
-    """Path of a file."""
     return str(getattr(fragment, "path", "a part of the data set"))

@@ -168,7 +168,6 @@ def _of_memory(
     data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames, of_pieces: Mapping[str, Any], chance: bool,
     n_jobs: int | None, doc_id: str | None,
 ) -> Evaluation:  # fmt: skip
-    """Result of a table in memory, which keeps its columns."""
     table = table_with(data, names, kinds=DATA_KINDS)
     _refuse(
         data, of_pieces, "are for data in pieces: a path, a data set, an iterable of tables, or a stream",
@@ -193,12 +192,10 @@ def _of_memory(
 
 
 def _given(arguments: Mapping[str, Any]) -> list[str]:
-    """Arguments that the caller gave, in the caller's form."""
     return [f"{name}={echo(value)}" for name, value in arguments.items() if value is not None]
 
 
 def _refuse(data: Any, arguments: Mapping[str, Any], rule: str, kind: str) -> None:
-    """Refuse arguments that this kind of data does not have."""
     if given := _given(arguments):
         first, second, third = arguments
         raise TypeError(

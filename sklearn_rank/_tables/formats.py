@@ -19,12 +19,7 @@ NULLS = ["", "nan", "NaN", "NA", "null"]
 
 def first_line(data: bytes) -> str:
     """First line of the beginning of a file, without its end."""
-    return first_line_of(data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"))
-
-
-def first_line_of(text: str) -> str:
-    """First line of a text, without its end."""
-    return text.partition("\n")[0].rstrip("\r")
+    return data.removeprefix(BYTE_ORDER_MARK).partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
 
 
 def rows_of(text: str, separator: str) -> Iterator[list[str]]:
@@ -34,7 +29,6 @@ def rows_of(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """Fields of a line of CSV."""
     return without_blanks(next(rows_of(line, separator), []))
 
 

@@ -72,7 +72,6 @@ def evaluate_part(
 def evidence_of_part(
     queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None, *, has_agreement: bool = False
 ) -> Evidence:
-    """Evidence of misuse in the queries of a part."""
     # `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
     return evidence_of(queries, specs, name=name, has_agreement=has_agreement)
@@ -122,7 +121,6 @@ def _popped(items: list[P]) -> Iterator[P]:
 
 
 def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:
-    """Callable discounts of some metrics."""
     discounted = (spec for spec in specs if "discount" in spec.metric.formula_params)
     return [Discount(spec["discount"]) for spec in discounted if callable(spec["discount"])]
 
@@ -203,7 +201,6 @@ def result_from_columns(
 
 
 def with_evidence(result: Evaluation, evidence: Evidence, specs: Mapping[str, MetricSpec]) -> Evaluation:
-    """Result with what is known of all its parts together."""
     remarks = orders_in_words(evidence.full, evidence.longest, specs)
     counted: Evaluation = with_counts(result, known_remarks=remarks, judges_both=evidence.counts.judges_both)
     return counted
@@ -243,9 +240,7 @@ class ColumnBuffer:
             self._columns[name][start:stop] = column
 
     def read(self, stop: int) -> dict[str, NDArray[Any]]:
-        """Copies of the rows before `stop`."""
         return {name: column[:stop].copy() for name, column in self._columns.items()}
 
     def take(self, rows: list[int]) -> dict[str, NDArray[Any]]:
-        """Copies of some rows."""
         return {name: column[rows] for name, column in self._columns.items()}

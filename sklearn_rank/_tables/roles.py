@@ -64,13 +64,10 @@ class Roles(NamedTuple):
     value: Any = None
 
     def flat(self) -> list[Any]:
-        """Names one by one."""
         return [*(self.qid if isinstance(self.qid, (list, tuple)) else [self.qid]), self.doc_id, self.value]
 
 
 class Candidates(NamedTuple):
-    """Columns that may have each role."""
-
     qid: list[Any]
     doc_id: list[Any]
     value: list[Any]
@@ -108,7 +105,6 @@ def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candida
 
 
 def name_documents(names: Iterable[Any]) -> bool:
-    """Whether a name is of documents."""
     return not (DOCUMENT_IDS | DOCUMENTS).isdisjoint(map(normalized_name, names))
 
 
@@ -210,6 +206,5 @@ def may_be_grades(column: Any) -> bool:
 
 
 def _varies(query: Any, other: Any) -> bool:
-    """Whether a query has two values of another column."""
     pairs = {*zip(map(str, np.asarray(query).tolist()), map(str, np.asarray(other).tolist()), strict=True)}
     return len({query for query, _ in pairs}) < len(pairs)

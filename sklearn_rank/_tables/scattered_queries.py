@@ -137,7 +137,6 @@ Extent = tuple[_Run, int, int]
 
 
 def _write(spool: Spool, held: list[NumberedRows], step: int) -> list[_Run]:
-    """Write rows in runs, and let go of them."""
     rows = joined_rows(held)
     return [_write_run(spool, rows.part(*block), step) for block in cut_rows(len(rows.number), COLLECTED_ROWS)]
 
@@ -151,7 +150,6 @@ def _write_run(spool: Spool, rows: NumberedRows, step: int) -> _Run:
 
 
 def _pieces(extents: Iterable[Extent], most: int) -> Iterator[Extent]:
-    """Cut extents into pieces of so many rows."""
     for run, start, stop in extents:
         yield from ((run, *rows) for rows in cut_rows(stop, most, start))
 
@@ -189,23 +187,19 @@ class Spool:
         self._n_bytes = 0
 
     def __enter__(self) -> Self:
-        """The spool itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file, which frees the disk space."""
         if self._file is not None:
             with _writing(self._folder, self._n_bytes):
                 self._file.close()
 
     def open(self) -> None:
-        """Create the file; raise OSError with the name of the folder if that fails."""
         if self._file is None:
             with _writing(self._folder, 0):
                 self._file = tempfile.TemporaryFile(prefix="sklearn_rank_", dir=self._folder, buffering=0)
 
     def append(self, array: NDArray[Any]) -> int:
-        """Append a contiguous array and return its start in bytes; raise OSError unless all is written."""
         self.open()
         start, left = self._n_bytes, array.reshape(-1).view(np.uint8).data
         self._file.seek(start)
@@ -217,7 +211,6 @@ class Spool:
         return start
 
     def read(self, start: int, out: NDArray[Any]) -> None:
-        """Fill a contiguous array with what is in the file from `start` on; raise OSError if the file is too short."""
         left = out.reshape(-1).view(np.uint8).data
         self._file.seek(start)
         while left:

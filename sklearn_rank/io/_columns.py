@@ -127,7 +127,6 @@ def entries_in(
     table: Any, value: Any, qid: Any, doc_id: Any, duplicates: str, kind: str | None = None,
     with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
-    """Entries of three columns of a table."""
     check_names(table, *Roles(qid, doc_id, value).flat())
     queries, documents = ids_in(table, qid), ids_in(table, doc_id)
     numbers = np.ones(len(queries)) if value is None else numbers_in(table, value)
@@ -172,7 +171,6 @@ class WrongColumn(ValueError):
 
 
 def check_named_once(names: list[Any], name: str) -> None:
-    """Refuse a column that is not once among the names of a table."""
     if names.count(name) != 1:
         known, n_times = echo_all(names), names.count(name)
         raise WrongColumn(

@@ -61,7 +61,6 @@ def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) 
 
 
 def _refuse_one_document(chunks: list[Any], lists: list[list[Any]]) -> None:
-    """Refuse chunks of several lists that are all of one document."""
     distinct = {*chain.from_iterable(chunks)}
     if len(lists) >= LEAST_OF_CHUNKS and len(distinct) >= LEAST_CHUNKS and len({*chain.from_iterable(lists)}) == 1:
         raise ValueError(

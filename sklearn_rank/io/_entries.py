@@ -46,11 +46,9 @@ class QueryIds:
     names: NDArray[Any]
 
     def __len__(self) -> int:
-        """Number of rows."""
         return len(self.code)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The id of each row."""
         return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
 
     def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -58,12 +56,10 @@ class QueryIds:
         return self.code, self.names
 
     def __repr__(self) -> str:
-        """Number of rows and queries."""
         return f"QueryIds of {len(self.code)} rows and {len(self.names)} queries"
 
     @property
     def _grouping(self) -> Grouping:
-        """Rows by query."""
         return group_numbers(self.code, len(self.names))
 
 
@@ -82,7 +78,6 @@ class Text:
     end: Index
 
     def __len__(self) -> int:
-        """Number of strings."""
         return len(self.end)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -90,7 +85,6 @@ class Text:
         return {"data": self.data, "end": self.end}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The strings as an array."""
         return np.array(self.strings(range(len(self))), dtype=dtype or np.str_)
 
     @cached_property
@@ -99,14 +93,12 @@ class Text:
         return hashed(self.data, self.end)
 
     def encoded(self, rows: Iterable[int]) -> list[bytes]:
-        """The given strings as bytes."""
         stop = np.fromiter(rows, np.int64)
         start = np.where(stop > 0, self.end[stop - 1], 0)
         data = self.data.data
         return [bytes(data[a:b]) for a, b in zip(start.tolist(), self.end[stop].tolist(), strict=True)]
 
     def strings(self, rows: Iterable[int]) -> list[str]:
-        """The given strings."""
         return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
 
     def odd(self) -> frozenset[Any]:
@@ -118,14 +110,12 @@ class Text:
 
     @cached_property
     def may_have_blanks(self) -> bool:
-        """Whether a string is empty or has a blank."""
         if not len(self) or (np.diff(self.end, prepend=0).min() > 0 and self.data.min() > 32 and self.data.max() < 127):
             return False
         return may_have_blanks(self.strings(range(len(self))))
 
     @classmethod
     def of(cls, strings: list[str]) -> Text:
-        """Encode strings."""
         encoded = [s.encode("utf-8", ERRORS) for s in strings]
         end = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), end)
@@ -165,17 +155,14 @@ class Entries:
     _told: bool = False
 
     def __len__(self) -> int:
-        """Number of rows."""
         return len(self.value)
 
     def __repr__(self) -> str:
-        """Number of rows and queries."""
         blank = f"; {self.n_blank} more without a grade are not judged" * bool(self.n_blank)
         return f"Entries of {len(self)} rows and {len(self.qid.names)} queries{blank}"
 
 
 def checked(entries: Entries, where: Callable[[int], str], duplicates: str = "raise") -> Entries:
-    """Return the entries with each document of a query once, or with its other rows marked."""
     again = repeated_rows(entries, where, duplicates)
     if again is None:
         return entries
@@ -209,7 +196,6 @@ def joined_entries(parts: list[Entries], files: list[str], kind: str, duplicates
 
 
 def without_rows(entries: Entries, out: NDArray[np.bool_]) -> Entries:
-    """The other rows."""
     rows = np.flatnonzero(~out)
     documents = taken(entries.doc_id, rows)
     return replace(
@@ -281,7 +267,6 @@ def document_keys(*lists: Any) -> list[Keys]:
 
 
 def taken(ids: Any, rows: Any) -> NDArray[Any]:
-    """Ids of the given rows."""
     return np.array(ids.strings(rows)) if isinstance(ids, Text) else ids[rows]
 
 

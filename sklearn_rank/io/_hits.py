@@ -121,7 +121,7 @@ def _named_order(fields: Mapping[Any, Any]) -> str | None:
 def _id_of(hit: Any) -> Any:
     if isinstance(hit, Mapping):
         return _only(hit, IDS)
-    return _first(lambda name: getattr(hit, name, None), ATTRIBUTES)
+    return next((value for name in ATTRIBUTES if (value := getattr(hit, name, None)) is not None), None)
 
 
 def _only(hit: Mapping[Any, Any], names: tuple[str, ...]) -> Any:
@@ -134,7 +134,3 @@ def _only(hit: Mapping[Any, Any], names: tuple[str, ...]) -> Any:
                 "pairs of them, [(hit['id'], hit['score']) for hit in hits]."
             )
     return found[0][1] if found else None
-
-
-def _first(get: Any, names: tuple[str, ...]) -> Any:
-    return next((value for name in names if (value := get(name)) is not None), None)

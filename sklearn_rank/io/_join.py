@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._data.doors import JOIN, RUN, Door
 from sklearn_rank._data.look import report
-from sklearn_rank._engine.grouping import Grouping, Number, concatenate_ranges, group_numbers, number_together
+from sklearn_rank._engine.grouping import Number, concatenate_ranges, group_numbers, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, NONE_WORDS, odd_ids
@@ -201,7 +201,11 @@ def join_for(
     with np.errstate(over="ignore"):
         score = run.value.astype(np.float32).astype(np.float64) if float32 else run.value
     judged_rows, rows = group_numbers(of_qrels, len(names)), group_numbers(of_run, len(names))
-    matches = _matches(run, qrels, rows, judged_rows)
+    if isinstance(run.doc_id, ListedDocuments):
+        matches = match_listed(run, qrels, rows, judged_rows)
+    else:
+        judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
+        matches = match(judged_keys, judged_rows, keys, rows)[0]
     if run._again is not None:
         matches[run._again] = -1
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
@@ -302,14 +306,6 @@ def _lists_without_match(
     )
 
 
-def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
-    """Row of the judgments that matches each row of the run, or -1."""
-    if isinstance(run.doc_id, ListedDocuments):
-        return match_listed(run, qrels, rows, judged_rows)
-    judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
-    return match(judged_keys, judged_rows, keys, rows)[0]
-
-
 def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Number]:
     """Queries of both, the judgments first; number of each query of the run, and of the judgments."""
     sides = qrels.qid.names, run.qid.names
@@ -350,7 +346,6 @@ def _choose(
 
 
 def _odd_documents(entries: Entries) -> frozenset[Any]:
-    """Documents that may stand for missing ones."""
     documents = entries.doc_id
     return documents.odd() if isinstance(documents, ListedDocuments | Text) else odd_ids(np.asarray(documents))
 
@@ -365,7 +360,11 @@ def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]])
     tied = (score[1:] == score[:-1]) & same_query & (score[1:] > -np.inf)
     edges = np.diff(tied.view(np.int8), prepend=0, append=0)
     rows, block = concatenate_ranges(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1)
-    names = _as_bytes(documents, columns[-1][rows])
+    tied = columns[-1][rows]
+    if isinstance(documents, Text):
+        names = documents.encoded(tied)
+    else:
+        names = Text.of([*map(str, documents[tied].tolist())]).encoded(range(len(tied)))
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
     _move(rows, rows[by_name[np.argsort(block[by_name], kind="stable")]], columns)
 
@@ -373,9 +372,3 @@ def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]])
 def _move(to: Any, rows: Index, columns: list[NDArray[Any]]) -> None:
     for column in columns:
         column[to] = column[rows]
-
-
-def _as_bytes(documents: Any, rows: Index) -> list[bytes]:
-    if isinstance(documents, Text):
-        return documents.encoded(rows)
-    return Text.of([*map(str, documents[rows].tolist())]).encoded(range(len(rows)))

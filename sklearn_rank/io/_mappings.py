@@ -66,11 +66,9 @@ class ListedDocuments:
         self.ends = np.cumsum([0, *map(len, lists)])
 
     def __len__(self) -> int:
-        """Number of rows."""
         return int(self.ends[-1])
 
     def __getitem__(self, rows: Any) -> Any:
-        """Documents of the given rows."""
         are_few = isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and len(rows) <= FEW_ROWS
         if "_array" in vars(self) or not are_few:
             return self._array[rows]
@@ -86,22 +84,18 @@ class ListedDocuments:
         return {name: value for name, value in vars(self).items() if name != "codes"}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The document of each row."""
         return self._array.astype(dtype or object, copy=bool(copy))
 
     @property
     def are_short(self) -> bool:
-        """Whether lists have few documents each."""
         return len(self) <= SHORT * len(self.lists)
 
     @cached_property
     def has_tuples(self) -> bool:
-        """Whether an id is a tuple."""
         return any(issubclass(kind, tuple) for kind in self.types)
 
     @cached_property
     def types(self) -> set[type]:
-        """Types of the documents."""
         return {*map(type, chain.from_iterable(self.lists))} if self.may_have_blanks else {str}
 
     @cached_property
@@ -490,13 +484,11 @@ def _is_hashable(document: Any) -> bool:
 
 
 def _without(documents: Collection[Any], values: Iterable[Any], out: Set[Any]) -> Listed:
-    """Documents that are not in `out`, and their values."""
     keep = [document not in out for document in documents]
     return [*compress(documents, keep)], [*compress(values, keep)]
 
 
 def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments, kind: str) -> Array:
-    """Scores or grades as float64."""
     word = "Scores" if kind == "run" else "Grades"
     try:
         floats = _exact_floats(values)

@@ -96,7 +96,6 @@ class RankingData:
         )
 
     def __repr__(self) -> str:
-        """The same."""
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
 
 

@@ -91,7 +91,6 @@ class _Unpacked(gzip.GzipFile):
         super().__init__(fileobj=file, mode="rb")
 
     def read(self, size: int | None = -1) -> bytes:
-        """The next bytes."""
         data = super().read(size)
         if unpacks_too_far(self.tell(), self._n_bytes):
             raise ValueError(
@@ -125,7 +124,6 @@ def complete_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def source_name(source: Any) -> str:
-    """Name of a file for messages."""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source)
     name = getattr(source, "name", None)
@@ -160,7 +158,6 @@ class _AllWritten:
         self._file = file
 
     def write(self, data: bytes) -> None:
-        """Write all of it."""
         while data:
             n_written = self._file.write(data)
             if not n_written:

@@ -13,13 +13,13 @@ from sklearn_rank._data.doors import READ_TABLE
 from sklearn_rank._data.look import collected_findings, findings_in, look_at_rows, report
 from sklearn_rank._engine.read import read
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns
-from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, is_of_disk
+from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, import_arrow, is_of_disk
 from sklearn_rank._tables.formats import (
     BYTE_ORDER_MARK,
     HEADER_SIZE,
     MAGIC,
     NULLS,
-    first_line_of,
+    first_line,
     have_blanks,
     rows_of,
     separator_in,
@@ -30,7 +30,6 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table, is_table
-from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import (
     check_named_once,
     check_names,
@@ -144,7 +143,7 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
     names = [*ids, *others]
     check_names(None, *names)
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        _import_arrow()
+        import_arrow()
         with open_to_read(table) as file:
             return table_in(file, table, lambda known: [*names, *_ranks(known, names)], ids, separator, names=names)
     if separator is not None:
@@ -155,24 +154,15 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
     if not hint and column_names(table) is not None:
         return table
     if not hint and is_table(table) and has(table, "__arrow_c_stream__"):
-        _import_arrow()
-        from pyarrow import table as table_of
-
-        return table_of(table)
-    hint = f" {hint}" if hint else ""
-    raise TypeError(
-        f"A table must be a frame, a mapping of arrays, or a file.{hint} Got {type(table).__name__} instead."
-    )
+        return import_arrow().table(table)
+    rule = f"A table must be a frame, a mapping of arrays, or a file. {hint}".strip()
+    raise TypeError(f"{rule} Got {type(table).__name__} instead.")
 
 
 def _ranks(known: list[str], names: list[str]) -> list[str]:
     """The column of ranks that a file has beside the named columns, if it has one."""
     rank = rank_beside(known, names)
     return [] if rank is None or known.count(rank) > 1 else [rank]
-
-
-def _import_arrow() -> None:
-    import_optional("pyarrow", extra="arrow", purpose="Reading tables of Arrow")
 
 
 def table_in(
@@ -182,8 +172,7 @@ def table_in(
     """The columns of the table in an open source that are `needed`; without a row if there is no such column."""
     # Columns of `ids` are text in CSV, columns of `names` tell its separator, and `header` has the names of columns if
     # the file has none.
-    _import_arrow()
-    name = source_name(source)
+    import_arrow()
     start = file.read(6)
     file.seek(0)
     file = _file_of_arrow(source, file)
@@ -198,7 +187,7 @@ def table_in(
             raise
         raise ValueError(
             f"A table is a file of CSV, with commas, tabs or semicolons between fields, Parquet or Arrow. "
-            f"Got {name}: {one_line(str(error), 200)}"
+            f"Got {source_name(source)}: {one_line(str(error), 200)}"
         ) from None
 
 
@@ -209,10 +198,10 @@ def _of_csv(
     from pyarrow import csv, string, table
 
     # Arrow looks for the header in as many bytes.
-    start = file.read(HEADER_SIZE).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+    start = file.read(HEADER_SIZE).removeprefix(BYTE_ORDER_MARK)
     file.seek(0)
-    mark = separator or separator_in(first_line_of(start), names)
-    first = next(filter(None, rows_of(start, mark)), [])
+    mark = separator or separator_in(first_line(start), names)
+    first = next(filter(None, rows_of(start.decode("utf-8", "replace"), mark)), [])
     known = first if header is None else [*header]
     # Arrow says what is wrong with an empty file.
     trimmed = without_blanks(known)
@@ -279,16 +268,10 @@ def _check_types(schema: Any, names: list[str]) -> None:
 
 def _decoded(table: Any) -> Any:
     """The table with texts in place of dictionaries: each batch has its own."""
-    from pyarrow import table as table_of
     from pyarrow import types
 
-    return table_of(
-        [
-            column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
-            for column in table.columns
-        ],
-        table.column_names,
-    )
+    kinds = [kind.value_type if types.is_dictionary(kind) else kind for kind in table.schema.types]
+    return table.cast(import_arrow().schema([*zip(table.column_names, kinds, strict=True)]))
 
 
 def _file_of_arrow(source: Any, file: Any) -> Any:

@@ -138,7 +138,6 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
 
 
 def value_field(fields: Sequence[str]) -> int:
-    """Place of the field of values, or -1."""
     return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
 
 
@@ -179,7 +178,6 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
 
 
 def _line(parts: list[_Rows], row: int) -> int:
-    """Number of the line that a row was read from."""
     number, rest = 1, iter(parts)
     while row >= len((part := next(rest)).value):
         row -= len(part.value)

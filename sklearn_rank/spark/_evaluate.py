@@ -197,8 +197,19 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
 def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     """Check the schema; return the needed columns, and the request with their new names."""
     specs, names = request
-    _refuse_order_of_rows(specs)
-    _check_frame(data)
+    for name, spec in specs.items():
+        if spec["ties"] == "stable":
+            raise ValueError(
+                "ties='stable' needs an order of rows, which Spark does not have: pass "
+                "ties='average', 'worst' or 'best', also if a convention sets ties='stable', or make the scores of "
+                f"a query distinct. Got it for {echo(name)}."
+            )
+    import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
+    if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
+        raise TypeError(
+            "data must be a Spark DataFrame; for data in memory use "
+            f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
+        )
     refuse_missing_columns(names, data.columns)
     types = {field.name: field.dataType.simpleString() for field in data.schema.fields}
     refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
@@ -228,26 +239,6 @@ def _map(
         evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name, added=added
     )
     return rows.sortWithinPartitions(names.qid).mapInArrow(Shipped(worker), schema)
-
-
-def _check_frame(data: Any) -> None:
-    """Raise TypeError if `data` is not a Spark DataFrame, classic or from Spark Connect."""
-    import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
-    if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
-        raise TypeError(
-            "data must be a Spark DataFrame; for data in memory use "
-            f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
-        )
-
-
-def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
-    for name, spec in specs.items():
-        if spec["ties"] == "stable":
-            raise ValueError(
-                "ties='stable' needs an order of rows, which Spark does not have: pass "
-                "ties='average', 'worst' or 'best', also if a convention sets ties='stable', or make the scores of "
-                f"a query distinct. Got it for {echo(name)}."
-            )
 
 
 def _selected(df: Any, names: ColumnNames) -> Any:
@@ -291,7 +282,6 @@ def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], id_ty
 
 
 def _table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool) -> Any:
-    """Columns of a table of values."""
     from pyspark.sql import types as T
 
     parts = T.StructType(
@@ -324,7 +314,6 @@ class Shipped:
         self._function = function
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Result of the function."""
         return self._function(batches)
 
     def __reduce__(self) -> Any:

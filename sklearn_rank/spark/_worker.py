@@ -44,7 +44,6 @@ def value_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
 
 
 def result_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
-    """Columns from which to rebuild an `Evaluation`."""
     import pyarrow as pa
 
     return {name: pa.array(column) for name, column in result_to_columns(part).items()}
@@ -103,7 +102,6 @@ def column_name(metric: str) -> str:
 
 
 def parts_name(metric: str) -> str:
-    """Name of the column with the parts of a pooled mean."""
     return f"{column_name(metric)}_parts"
 
 
