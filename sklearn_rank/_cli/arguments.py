@@ -13,8 +13,10 @@ from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
+from sklearn_rank._tables.formats import files_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._version import __version__
+from sklearn_rank.io._forms import is_file
 from sklearn_rank.io._join import TREATMENTS
 
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
@@ -26,8 +28,9 @@ OUTPUTS = ("output", "save", "json", "markdown", "html")
 """Options that name a file to write."""
 EPILOG = (
     "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
-    "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score "
-    "is a run. A run may be A=RUN, with a name, and A=RUN1 A=RUN2 are two runs of one system, such as with other seeds."
+    "the standard input. With --table they are columns of files of CSV, JSON lines, Parquet or Arrow, and each "
+    "--y-score is a run. A file may also be a folder, or a pattern in quotes, 'days/*.txt'. A run may be A=RUN, with a "
+    "name, and A=RUN1 A=RUN2 are two runs of one system, such as with other seeds."
 )
 
 
@@ -58,6 +61,7 @@ def _refuse_lost_files(options: Mapping[str, Any]) -> None:
     others += [text.partition("=")[2] for text in others]
     others += [options.get(name) for name in FILES_OF_ROWS if not (of_table and name == "by")]
     kept = [("an input", "/dev/stdin" if other == "-" else other) for other in others if other]
+    kept += [(what, file) for what, other in kept for file in (files_of(other) if is_file(other) else ())]
     for option in OUTPUTS:
         if (output := options.get(option)) is None:
             continue
@@ -263,7 +267,7 @@ def _add_data(
         help="character between fields, such as ';' or '\\t' (default: blanks, or what the header has)",
     )  # fmt: skip
     group = sub.add_argument_group("tables")
-    group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
+    group.add_argument("--table", metavar="FILE", help="CSV, JSON lines, Parquet or Arrow, instead of QRELS and RUN")
     group.add_argument("--y-true", metavar="COLUMN", help="relevance (default: label)")
     group.add_argument("--y-score", action="append", metavar="COLUMN", help="score; may be repeated (default: score)")
     group.add_argument("--qid", metavar="COLUMN", type=lambda text: text.split(",") if "," in text else text,

@@ -24,7 +24,7 @@ from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._tables.columns import read_column
-from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in
+from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, files_of, first_line, separator_in
 from sklearn_rank._tables.roles import Roles
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo, echo_all
@@ -32,6 +32,7 @@ from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
 from sklearn_rank.io._columns import WrongColumn, ids_in
 from sklearn_rank.io._entries import Entries
+from sklearn_rank.io._forms import is_file
 from sklearn_rank.io._source import open_to_read
 from sklearn_rank.io._tables import opened
 
@@ -327,9 +328,10 @@ def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 def _has_column(file: str, name: str, separator: str | None) -> bool:
     """Whether a file may have a column with this name; True for a stream, which can be read only once."""
-    if not os.path.isfile(file):
+    first = next(iter(files_of(file)), file)
+    if not os.path.isfile(first):
         return True
-    with open_to_read(file) as opened_file:
+    with open_to_read(first) as opened_file:
         start = opened_file.peek(HEADER_SIZE)[:HEADER_SIZE]
     line = first_line(start.lstrip(b"\r\n"))
     if start.startswith(MAGIC) or line.lstrip()[:1] in ("{", "["):
@@ -358,7 +360,7 @@ def attribute_of(options: argparse.Namespace) -> dict[str, Any]:
         queries, values = ids_in(table, qid).tolist(), read_column(table, options.by).tolist()
         name = options.by
     else:
-        of_file = not os.path.exists(options.by) and _has_column(options.files[0], options.by, options.separator)
+        of_file = not is_file(options.by) and _has_column(options.files[0], options.by, options.separator)
         column = {"doc_id": options.by, "qid": options.qid, "value": False, "duplicates": "first"} if of_file else {}
         file = options.files[0] if of_file else options.by
         pairs = read_qrels(_source(file), separator=options.separator, n_jobs=options.n_jobs, **column)
@@ -408,7 +410,7 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
     ids = [name for name in Roles(qid, options.doc_id).flat() if name is not None]
     role = dict.fromkeys(ids, "--qid") | {options.doc_id: "--doc-id", y_true: "--y-true"}
     try:
-        table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
+        table = opened(_source(options.table), ids, [y_true, *scores], options.separator, qid)
     except WrongColumn as error:
         if error.column in error.columns:
             raise

@@ -100,7 +100,7 @@ NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")
 THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices")
 JOIN = Door("io.join", "runs ranks")
 READ_RUN = Door("io.read_run", "lines ranks")
-READ_TABLE = Door("io.read_table", "ranks names")
+READ_TABLE = Door("io.read_table", "ranks names batches")
 STATISTICS = Door(
     "stats.compare, compare_all, no_worse, compare_judged, judge_agreement", "judged models", has_keyword=False
 )

@@ -36,6 +36,7 @@ from sklearn_rank._tables.columns import (
     table_columns,
     table_with,
 )
+from sklearn_rank._tables.formats import files_of
 from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.containers import is_sparse
@@ -311,7 +312,9 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
 def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
     """Refuse data outside memory; the error shows how to compare results of columns."""
     hint = hint_for(data)
-    function = EVALUATED_BY.get(hint) if hint else "evaluate_table" * isinstance(data, Iterator)
+    function = (
+        EVALUATED_BY.get(hint) if hint else "evaluate_table" * (isinstance(data, Iterator) or bool(files_of(data)))
+    )
     if function:
         raise TypeError(
             "compare_systems reads only tables in memory. Evaluate each column, and compare the results: "

@@ -30,8 +30,8 @@ TABLE_KINDS = (
     "or another table that narwhals or Arrow's PyCapsule interface reads"
 )
 DATA_KINDS = (
-    f"{TABLE_KINDS}; or, in pieces, the path of a file of CSV, Parquet or Arrow or of a folder of them, a pyarrow data "
-    "set, or an iterable of tables"
+    f"{TABLE_KINDS}; or, in pieces, files of CSV, JSON lines, Parquet or Arrow (a path, folder, pattern or list of "
+    "paths), a pyarrow data set, or an iterable of tables"
 )
 BATCH_KINDS = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLE_KINDS}"
 CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")

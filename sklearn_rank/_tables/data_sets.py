@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_missing_columns
@@ -17,23 +18,22 @@ from sklearn_rank._tables.columns import (
     open_stream,
     selected_columns,
 )
-from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, NULLS, first_line, separator_in
+from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, NULLS, files_of, first_line, separator_in
 from sklearn_rank._utils.blocks import BLOCK_ROWS
-from sklearn_rank._utils.echo import echo, one_line
+from sklearn_rank._utils.echo import echo, echo_all, one_line
 from sklearn_rank._utils.hints import has
 
 UNTYPED_FORMATS = ("csv", "json")
 """Formats without types: what is read is as the data set says."""
-FORMAT_OF = dict(zip(MAGIC, ("parquet", "ipc", "stream"), strict=True))
+FORMAT_OF = dict(zip((*MAGIC, b"{"), ("parquet", "ipc", "stream", "json"), strict=True))
 """Formats of files by their first bytes; others are of CSV."""
-HIDDEN = (".", "_")
-"""First letters of the names of files and folders that are not read from a folder."""
 
 
 def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
     """Iterate over the batches of data in pieces, see `is_in_pieces`, or of a stream."""
-    if isinstance(data, (str, os.PathLike)):
-        return _open_path(os.fspath(data), names)
+    files = files_of(data)
+    if files or isinstance(data, (str, os.PathLike)):
+        return _open_files(data, files or [os.fspath(data)], names)
     if has(data, "get_fragments"):
         return DataSetBatches(data, names)
     if is_stream(data):
@@ -45,48 +45,35 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def _open_path(path: str, names: ColumnNames) -> Iterable[Any]:
-    """Batches of a file of CSV, Parquet or Arrow, or of a folder of them, which are of the format of the first."""
-    first, data_sets = _first_file(path), _import_data_sets()
-    start = _start(first) if first else b"PAR1"  # what is not there has an error of Arrow
-    kind = next((kind for magic, kind in FORMAT_OF.items() if start.startswith(magic)), "csv")
-    if kind == "stream" and first == path:
-        return _of_stream(path, names)
+def _open_files(given: Any, files: list[str], names: ColumnNames) -> Iterable[Any]:
+    """Batches of files of CSV, JSON lines, Parquet or Arrow, all of the format of the first."""
+    data_sets = _import_data_sets()
+    shown = os.fspath(given) if isinstance(given, (str, os.PathLike)) else echo_all(files)
     try:
-        read_as = _csv(first, names) if kind == "csv" else "ipc" if kind == "stream" else kind
-        data_set = data_sets.dataset(path, format=read_as, partitioning="hive")
+        with import_arrow().input_stream(files[0], compression="detect") as file:
+            start = file.read(6)
+        kind = next((kind for magic, kind in FORMAT_OF.items() if start.startswith(magic)), "csv")
+        if kind == "stream":
+            return chain.from_iterable(_of_stream(one, names) for one in files)
+        read_as = _csv(files[0], names) if kind == "csv" else kind
+        base = shown if os.path.isdir(shown) else None
+        data_set = data_sets.dataset(files, format=read_as, partitioning="hive", partition_base_dir=base)
         # Names that are no text are found here.
         _ = data_set.schema.names
     # ArrowTypeError.
     except TypeError as error:
         raise ValueError(
             "A column must be in files or in the names of folders, such as qid=7, not in both; to read it from the "
-            f"files give the data set, pyarrow.dataset.dataset(path). Got {path}: {one_line(str(error), 200)}"
+            f"files give the data set, pyarrow.dataset.dataset(path). Got {shown}: {one_line(str(error), 200)}"
         ) from None
     except arrow_errors(ValueError) as error:
         if is_of_disk(error):
             raise
         raise ValueError(
-            "A path must lead to a file of CSV, Parquet or Arrow, or to a folder of files of one of these. "
-            f"Got {path}: {one_line(str(error), 200)}"
+            "A path must lead to a file of CSV, JSON lines, Parquet or Arrow, or to files of one of these. "
+            f"Got {shown}: {one_line(str(error), 200)}"
         ) from None
     return DataSetBatches(data_set, names, is_text=kind == "csv")
-
-
-def _first_file(path: str) -> str:
-    """The path, or the first file in a folder; "" if there is none."""
-    if not os.path.isdir(path):
-        return path if os.path.isfile(path) else ""
-    for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith(HIDDEN))
-        if read := sorted(name for name in files if not name.startswith(HIDDEN)):
-            return os.path.join(folder, read[0])
-    return ""
-
-
-def _start(path: str, n: int = 6) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(n)
 
 
 def _csv(path: str, names: ColumnNames) -> Any:

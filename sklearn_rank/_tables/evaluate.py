@@ -71,8 +71,9 @@ def evaluate_table(
         float64 without nulls are not copied. Of a plan (LazyFrame) or a stream (a relation of DuckDB, a reader of
         Arrow) the named columns are collected.
 
-        In pieces: the path of a file of CSV (with a header), Parquet or Arrow, or of a folder of them, which needs the
-        extra "arrow"; a ``pyarrow.dataset.Dataset``; an iterable of tables, or of tuples of arrays ``(y_true, y_score,
+        In pieces: the path of a file of CSV (with a header), JSON lines, Parquet or Arrow, or of a folder of them, a
+        list of paths, or a pattern such as ``rows/2026-*.csv``, which need the extra "arrow"; a
+        ``pyarrow.dataset.Dataset``; an iterable of tables, or of tuples of arrays ``(y_true, y_score,
         qid)`` or ``(y_true, y_score, qid, sample_weight)``, for which names of columns do not matter; or a stream, with
         `assume_grouped`, `memory_limit` or `folder`. A query may continue in other pieces. In CSV ids are strings,
         unchanged.

@@ -1,11 +1,16 @@
-"""Formats of files of tables, by their first bytes and their first line."""
+"""Files of tables: which a path means, and their format by their first bytes and their first line."""
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from csv import Error, reader
 from io import StringIO
+from typing import Any
+
+from sklearn_rank._utils.echo import echo
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEPARATORS = ",\t;"
@@ -15,6 +20,25 @@ MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 """First bytes of Parquet, and of files and streams of Arrow."""
 NULLS = ["", "nan", "NaN", "NA", "null"]
 """Missing numbers in CSV."""
+
+
+def files_of(source: Any) -> list[str]:
+    """Files of a list, a folder or a pattern, by name in folders and patterns; none for a single file or a table."""
+    if isinstance(source, (list, tuple)):
+        are_paths = all(isinstance(one, (str, os.PathLike)) for one in source)
+        return [file for one in source for file in files_of(one) or [os.fspath(one)]] if are_paths else []
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        folder, found = source, glob.glob("**", root_dir=source, recursive=True)
+        found = [one for one in found if not any(part.startswith("_") for part in one.split(os.sep))]
+    elif isinstance(source, str) and glob.has_magic(source) and not os.path.exists(source):
+        folder, found = "", glob.glob(source, recursive=True)
+        found = [one for one in found if not os.path.basename(one).startswith("_")]
+    else:
+        return []
+    files = sorted(filter(os.path.isfile, (os.path.join(folder, one) for one in found)))
+    if not files:
+        raise FileNotFoundError(f"A folder or a pattern must have a file. Got none in {echo(source)}.")
+    return files
 
 
 def first_line(data: bytes) -> str:

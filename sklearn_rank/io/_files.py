@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, SEPARATORS, fields_of, first_line, separator_in
+from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, SEPARATORS, fields_of, files_of, first_line, separator_in
 from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
@@ -25,7 +25,7 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.io._columns import EXAMPLE, THREE_COLUMNS, as_scores, check_names, entries_of_frame, negated
 from sklearn_rank.io._entries import DUPLICATES, Entries, joined_entries
 from sklearn_rank.io._mappings import entries_of
-from sklearn_rank.io._source import complete_lines, files_of, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
 from sklearn_rank.io._tables import SEPARATOR, opened, table_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn_rank._engine.ids import ids_of, refuse_two_spellings
 from sklearn_rank._misuse.ids import spelled_alike
 from sklearn_rank._tables.columns import column_names, find_column
+from sklearn_rank._tables.formats import files_of
 from sklearn_rank._tables.roles import candidates, roles_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.io._columns import entries_in, entries_of_frame
@@ -31,7 +32,6 @@ from sklearn_rank.io._mappings import (
     refuse_unfit_documents,
     without_empty,
 )
-from sklearn_rank.io._source import files_of
 
 READER_OF = {"run": read_run, "judgments": read_qrels}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import gzip
 import io
 import os
@@ -14,7 +13,6 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from sklearn_rank._tables.formats import BYTE_ORDER_MARK
-from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import MOST_RATIO, replacing, unpacks_too_far
 from sklearn_rank.io._entries import ERRORS
 
@@ -34,22 +32,6 @@ OTHER_KINDS = {
 
 PIECE_OF_FILE = 2**20
 """Bytes that are read at a time; memory of this size is reused for the next piece."""
-
-
-def files_of(source: Any) -> list[str]:
-    """Files of a list, a folder or a pattern, by name in folders and patterns; none for a single file or a table."""
-    if isinstance(source, (list, tuple)):
-        return [*map(os.fspath, source)] if all(isinstance(one, (str, os.PathLike)) for one in source) else []
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        found = glob.glob(os.path.join(glob.escape(os.fspath(source)), "**"), recursive=True)
-    elif isinstance(source, str) and glob.has_magic(source) and not os.path.exists(source):
-        found = glob.glob(source, recursive=True)
-    else:
-        return []
-    files = sorted(one for one in found if os.path.isfile(one) and not os.path.basename(one).startswith("_"))
-    if not files:
-        raise FileNotFoundError(f"A folder or a pattern must have a file. Got none in {echo(source)}.")
-    return files
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._data.doors import READ_TABLE
-from sklearn_rank._data.look import collected_findings, findings_in, look_at_rows, report
+from sklearn_rank._data.look import BatchesSeen, Finding, collected_findings, findings_in, look_at_rows, report
 from sklearn_rank._engine.read import read
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns
 from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, import_arrow, is_of_disk
@@ -19,12 +19,14 @@ from sklearn_rank._tables.formats import (
     HEADER_SIZE,
     MAGIC,
     NULLS,
+    files_of,
     first_line,
     have_blanks,
     rows_of,
     separator_in,
     without_blanks,
 )
+from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._tables.roles import Roles, rank_beside
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import Constraint
@@ -55,8 +57,9 @@ def read_table(
     Parameters
     ----------
     table : frame of pandas or polars, table of Arrow or DuckDB, mapping of arrays, path or binary file
-        Files are CSV (with a header), Parquet or Arrow, recognized by their first bytes, and need the extra "arrow". In
-        CSV ids are strings, unchanged.
+        Files are CSV (with a header), JSON lines, Parquet or Arrow, recognized by their first bytes, and need the extra
+        "arrow". A path may also be a list of paths, a folder, or a pattern such as ``rows/2026-*.csv``. In CSV ids are
+        strings, unchanged.
     y_true : str, default="label"
         Column of relevance; a missing value means that the document was not judged.
     y_score : str, default="score"
@@ -99,7 +102,7 @@ def read_table(
     """
     DUPLICATES.check("duplicates", duplicates, "read_table")
     id_columns = [name for name in Roles(qid, doc_id).flat() if name is not None]
-    table = opened(table, id_columns, [y_true, y_score], separator)
+    table = opened(table, id_columns, [y_true, y_score], separator, qid)
     check_names(table, y_true, y_score, *id_columns)
     rank = rank_beside(column_names(table) or [], [y_true, y_score, *id_columns])
     named = [name for name in (y_true, y_score, *id_columns, rank) if name is not None]
@@ -136,12 +139,19 @@ SEPARATOR = Constraint(
 )
 
 
-def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None) -> Any:
-    """The table: a file is read, and a lazy frame of polars is collected."""
-    # Columns of `ids` and `others` tell the separator of CSV.
+def opened(
+    table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None, qid: Any = None
+) -> Any:  # fmt: skip
+    """The table: files are read, and a lazy frame of polars is collected."""
+    # Columns of `ids` and `others` tell the separator of CSV. With `qid`, files are looked at, and labels come first.
     SEPARATOR.check("separator", separator, "a file of CSV")
     names = [*ids, *others]
     check_names(None, *names)
+    if files := files_of(table):
+        tables = [opened(file, ids, others, separator) for file in files]
+        if qid is not None:
+            report(READ_TABLE, _on_batches(tables, qid, others[0]))
+        return import_arrow().concat_tables(tables, promote_options="permissive")
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
         import_arrow()
         with open_to_read(table) as file:
@@ -157,6 +167,14 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
         return import_arrow().table(table)
     rule = f"A table must be a frame, a mapping of arrays, or a file. {hint}".strip()
     raise TypeError(f"{rule} Got {type(table).__name__} instead.")
+
+
+def _on_batches(tables: list[Any], qid: Any, y_true: str) -> Iterable[Finding]:
+    """Files with the queries of other files."""
+    batches, index = BatchesSeen(), QueryIdIndex()
+    for table in filter(len, tables):
+        batches.add(index.number_rows(ids_in(table, qid), len(table)), numbers_in(table, y_true))
+    return batches.findings(index.ids()) if index.n else ()
 
 
 def _ranks(known: list[str], names: list[str]) -> list[str]:
@@ -177,6 +195,11 @@ def table_in(
     file.seek(0)
     file = _file_of_arrow(source, file)
     try:
+        if start.startswith(b"{"):
+            from pyarrow import json
+
+            read = json.read_json(file)
+            return read.select(_chosen(read.column_names, needed))
         if not start.startswith(MAGIC):
             return _of_csv(file, needed, ids, separator, header, names)
         table = (_of_parquet if start.startswith(b"PAR1") else _of_arrow)(file, needed)
@@ -186,7 +209,7 @@ def table_in(
         if is_of_disk(error):
             raise
         raise ValueError(
-            f"A table is a file of CSV, with commas, tabs or semicolons between fields, Parquet or Arrow. "
+            "A table is a file of CSV, with commas, tabs or semicolons between fields, JSON lines, Parquet or Arrow. "
             f"Got {source_name(source)}: {one_line(str(error), 200)}"
         ) from None
 

@@ -359,7 +359,7 @@ def test_ids_of_csv_are_strings(name):
 
 def test_files_that_are_no_tables(tmp_path):
     pytest.importorskip("pyarrow")
-    said = r"A table is a file of CSV, with commas, tabs or semicolons between fields, Parquet or Arrow\. Got BytesIO: "
+    said = r"A table is a file of CSV, with commas, tabs or semicolons between fields, JSON lines, Parquet or Arrow"
     for data in (b"PAR1 and then nothing", b"qid,label,score\n1\n1,2,3\n", b""):
         with pytest.raises(ValueError, match=said):
             read_table(io.BytesIO(data))

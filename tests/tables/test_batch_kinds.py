@@ -1,5 +1,6 @@
 """Batches of every kind: frames, dicts, Arrow, CSV in chunks, Parquet."""
 
+import json
 import sys
 from functools import partial
 
@@ -10,6 +11,8 @@ import pytest
 from batch_cases import NAMES, make
 
 from sklearn_rank import evaluate, evaluate_table
+from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.io import read_table
 
 KINDS = {
     "pandas": pd.DataFrame,
@@ -89,6 +92,9 @@ WRITTEN = {
     "rows.csv.gz": as_csv,
     "rows.arrow": as_arrow,
     "stream": partial(as_arrow, new="new_stream"),
+    "rows.jsonl": lambda table, path: path.write_text(
+        "\n".join(map(json.dumps, pd.DataFrame(table).to_dict("records")))
+    ),
 }
 
 
@@ -96,22 +102,34 @@ WRITTEN = {
 def test_files_are_known_by_their_content(columns, expected, name, tmp_path):
     WRITTEN[name](columns, tmp_path / name)
     assert_equal_values(evaluate_table(tmp_path / name, metrics=NAMES, memory_limit=2000), expected)
-    if name == "stream":
-        with pytest.raises(ValueError, match=r"A path must lead to a file of CSV, Parquet or Arrow.*Got .*test_files"):
-            evaluate_table(tmp_path, metrics=NAMES)
-        with pytest.raises(ValueError, match=r"data must have each of the columns once: y_true='y'"):
-            evaluate_table(tmp_path / name, metrics=NAMES, y_true="y")
-    else:
-        assert_equal_values(evaluate_table(tmp_path, metrics=NAMES), expected)
-
-
-def test_a_folder_of_csv_is_read_file_by_file(columns, expected, tmp_path):
-    for i in range(4):
-        as_csv({name: column[i * 120 : (i + 1) * 120] for name, column in columns.items()}, tmp_path / f"{i}.csv")
-    rest = {name: column[480:] for name, column in columns.items()}
-    as_csv(dict(reversed(rest.items())) if len(rest["qid"]) else rest, tmp_path / "4.csv")
-    (tmp_path / "_SUCCESS").write_text("")
     assert_equal_values(evaluate_table(tmp_path, metrics=NAMES), expected)
+    with pytest.raises(ValueError, match=r"data must have each of the columns once: y_true='y'"):
+        evaluate_table(tmp_path / name, metrics=NAMES, y_true="y")
+
+
+@pytest.mark.parametrize("form", ["rows.csv", "rows.jsonl", "rows.arrow", "stream"])
+def test_files_of_a_folder_a_pattern_and_a_list(form, columns, expected, tmp_path):
+    for i in range(5):
+        part = {name: np.array_split(column, 5)[i] for name, column in columns.items()}
+        WRITTEN[form](dict(reversed(part.items())) if i == 4 and form == "rows.csv" else part, tmp_path / f"{i}{form}")
+    for hidden in ("_SUCCESS", ".crc"):
+        (tmp_path / hidden).write_text("")
+    (tmp_path / "_temporary").mkdir()
+    (tmp_path / "_temporary" / "0.csv").write_text("half a li")
+    for files in (tmp_path, f"{tmp_path}/*{form}", [str(tmp_path / f"[01]{form}"), *sorted(tmp_path.glob("[2-4]*"))]):
+        assert_equal_values(evaluate_table(files, metrics=NAMES), expected)
+        read = read_table(files)
+        assert_equal_values(evaluate(read.y_true, read.y_score, qid=read.qid, metrics=NAMES), expected)
+
+
+def test_files_that_number_their_queries_alike(tmp_path):
+    rows = pd.DataFrame({"qid": np.repeat(range(25), 4), "label": [0, 1, 0, 0] * 25, "score": [3, 2, 1, 0] * 25})
+    for day in (1, 2):
+        rows[["qid", "label", "score"]].sort_values(["qid", "score"]).to_csv(tmp_path / f"{day}.csv", index=False)
+        rows["label"] = [0, 0, 1, 1] * 25
+    for read in (read_table, evaluate_table):
+        with pytest.warns(RankingWarning, match="2 batches or files number their queries from 0"):
+            read(tmp_path)
 
 
 def test_text_of_csv_is_read_as_ids_and_numbers(tmp_path):
@@ -136,12 +154,14 @@ def test_text_of_csv_is_read_as_ids_and_numbers(tmp_path):
     with pytest.raises(ValueError, match=r"Got no 'qid' among .*Did you mean qid='query_id'"):
         evaluate_table(path)
     path.write_text("")
-    with pytest.raises(ValueError, match=r"A path must lead to a file of CSV, Parquet or Arrow.* Got .*rows\.csv"):
+    with pytest.raises(
+        ValueError, match=r"A path must lead to a file of CSV, JSON lines, Parquet or Arrow.* Got .*rows\.csv"
+    ):
         evaluate_table(path)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         evaluate_table(tmp_path / "nowhere.csv")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"Got no 'label'.* among no columns"):
+    with pytest.raises(FileNotFoundError, match=r"A folder or a pattern must have a file. Got none in .*empty"):
         evaluate_table(tmp_path / "empty")
 
 
