@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._data.doors import TABLE
 from sklearn_rank._data.look import BatchesSeen, look
+from sklearn_rank._engine.attributes import check_attributes
 from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Grouping, Number, group_rows, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
@@ -25,7 +26,7 @@ from sklearn_rank._tables.data_sets import DataSetBatches
 from sklearn_rank._tables.parts import check_part
 from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._utils.blocks import COLLECTED_ROWS
-from sklearn_rank._utils.echo import extended
+from sklearn_rank._utils.echo import echo, extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array
 
@@ -87,7 +88,7 @@ class BatchValidator:
         self, names: ColumnNames, specs: Iterable[MetricSpec], assume_grouped: bool, n_jobs: int | None
     ) -> None:
         self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), assume_grouped, n_jobs
-        self.seen, self._weight = QueryIdIndex(), np.empty(256)
+        self.seen, self._of_queries = QueryIdIndex(), dict[tuple[str, str], NDArray[Any]]()
         self.batches = BatchesSeen()
         self._kind: BatchKind | None = None
         # Number of the query that the last batch ended with.
@@ -107,11 +108,16 @@ class BatchValidator:
 
     @property
     def weight(self) -> Array | None:
-        return self._weight[: self.seen.n] if self._kind is not None and self._kind.weighted else None
+        return self.of_queries("sample_weight").get("sample_weight")
+
+    def of_queries(self, role: str) -> dict[str, NDArray[Any]]:
+        """Values of each query so far, by the name of the column: weights, attributes or clusters."""
+        return {name: kept[: self.seen.n] for (of, name), kept in self._of_queries.items() if of == role}
 
     def _check_scattered(self, columns: Columns) -> NumberedRows | None:
         """Rows as they come: each id is numbered once, where the general way groups rows first."""
-        if columns.sample_weight is None and columns.qid is not None and queries_in(columns.y_true) is None:
+        of_rows = all(one is None for one in columns[3:])
+        if of_rows and columns.qid is not None and queries_in(columns.y_true) is None:
             try:
                 queries, score = check_ungrouped(columns, self._n_jobs)
                 self._accept(queries)
@@ -139,8 +145,7 @@ class BatchValidator:
             look(TABLE, again=(queries.grouping.ids[number < n_before][:1].tolist()[0],))
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
-        if queries.weight is not None:
-            self._check_weight(queries.weight, queries, number, n_before)
+        self._keep(columns, queries, number, n_before)
         # The memory of a batch may be used again for the next.
         label = narrow_labels(queries.label) if queries.grade is None else queries.grade.copy()
         return NumberedRows(number[queries.grouping.query_of_row], label, queries.score.copy())
@@ -162,19 +167,28 @@ class BatchValidator:
             )
         self._last = number[-1]
 
-    def _check_weight(self, weight: Array, queries: Queries, number: Number, n_before: int) -> None:
-        """Keep the weight of each query; raise ValueError if it differs from that in another batch."""
-        while len(self._weight) < self.seen.n:
-            self._weight = np.concatenate([self._weight, np.empty_like(self._weight)])
+    def _keep(self, columns: Columns, queries: Queries, number: Number, n_before: int) -> None:
+        """Keep what each query has; raise ValueError if it differs from that in another batch."""
+        by, clusters = check_attributes(columns.by, columns.clusters, queries.grouping)
+        given: dict[tuple[str, str], Any] = {("by", name): values for name, values in by.items()}
+        given |= {(role, role): values for role, values in (("clusters", clusters), ("sample_weight", queries.weight))}
         known = number < n_before
-        self._weight[number[~known]] = weight[~known]
-        differs = self._weight[number] != weight
-        if differs.any():
-            query = int(np.argmax(differs))
-            raise ValueError(
-                "sample_weight weights whole queries, so it must be constant within each. Got "
-                f"{self._weight[number[query]]:g} and {weight[query]:g} in query {_id(queries, query)}."
-            )
+        for (role, name), values in given.items():
+            if values is None:
+                continue
+            # Texts of other batches may be longer.
+            values = values if role == "sample_weight" else values.astype(object)
+            kept = self._of_queries.get((role, name), values[:0])
+            if len(kept) < self.seen.n:
+                kept = np.concatenate([kept, np.empty(self.seen.n, kept.dtype)])
+            kept[number[~known]] = values[~known]
+            self._of_queries[role, name] = kept
+            if (differs := kept[number] != values).any():
+                query = int(np.argmax(differs))
+                raise ValueError(
+                    f"{role} is a property of whole queries, so it must be constant within each. "
+                    f"Got {echo(kept[number[query]])} and {echo(values[query])} in query {_id(queries, query)}."
+                )
 
 
 def _each(batches: Iterable[Any], check: Callable[[Any], NumberedRows | None]) -> Iterator[NumberedRows]:

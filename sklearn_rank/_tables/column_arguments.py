@@ -61,7 +61,7 @@ class ColumnNames(NamedTuple):
         return [name for role, name in self.by_role() if role in ("y_true", "y_score", "tie_break")]
 
     def of_queries(self) -> list[str]:
-        return [name for role, name in self.by_role() if role == "qid"]
+        return [name for role, name in self.by_role() if role in ("qid", "by", "clusters")]
 
     def standard(self) -> ColumnNames:
         """Names of the same columns in a table of their own: distinct, even if one column has two roles here."""

@@ -75,6 +75,8 @@ def is_stream(data: Any) -> bool:
 def read_columns(batch: Any, names: ColumnNames) -> Columns:
     if not isinstance(batch, (tuple, list)):
         return table_columns(table_with(batch, names, "A batch", BATCH_KINDS), names)
+    if names.by is not None or names.clusters is not None:
+        raise TypeError("by= and clusters= name columns, so batches must be tables. Got a tuple of arrays.")
     n_columns = 3 if names.sample_weight is None else 4
     if len(batch) not in (3, 4) or len(batch) < n_columns:
         hint = "; with sample_weight= it needs the fourth" if n_columns == 4 else ""

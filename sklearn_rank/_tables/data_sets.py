@@ -163,7 +163,7 @@ class DataSetBatches:
                 schema = _schema(fragment, dataset.schema, names, cast)
                 _try_batches(fragment)
                 for part in [fragment] if split is None else split():
-                    for batch in part.to_batches(schema=schema, columns=names.flat(), batch_size=BLOCK_ROWS):
+                    for batch in part.to_batches(schema=schema, columns=names.distinct(), batch_size=BLOCK_ROWS):
                         check_arrow(batch)
                         yield _with_numbers(batch, names) if self._is_text else batch
 

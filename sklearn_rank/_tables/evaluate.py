@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 from sklearn_rank._data.doors import TABLE
 from sklearn_rank._data.look import Evidence, collected_findings, findings_in, look, look_at_parts, report
+from sklearn_rank._engine.attributes import check_attributes
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
@@ -79,12 +82,13 @@ def evaluate_table(
         unchanged.
     by : str, list of str or None, default=None
         Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
-        within a query. Like `clusters` and `tie_break` only for a table in memory.
+        within a query. Columns of CSV in pieces are text.
     clusters : str or None, default=None
         Column of what each row's query belongs to, such as a user or a session; constant within a query. Queries of one
         cluster are not independent: intervals and tests of the result allow for that.
     tie_break : str or None, default=None
-        Column for metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+        Column for metrics with ``ties="stable"``: among equal scores the higher value ranks first. Only for a table in
+        memory.
     doc_id : str or None, default=None
         Column of documents, which ``convention="trec_eval"`` orders equal scores by. None: found by its name, as in
         `sklearn_rank.io.read_run`, if the table has one.
@@ -146,16 +150,13 @@ def evaluate_table(
     {'mrr': 0.75, 'p@1': 0.5}
     """
     specs, names = column_arguments(data, **columns)
-    of_table = {"by": by, "clusters": clusters, "tie_break": tie_break}
     names = checked_names(names._replace(by=by, clusters=clusters, tie_break=tie_break))
     check_n_jobs(n_jobs)
     BOOL.check("assume_grouped", assume_grouped, "evaluate_table")
     of_pieces = {"assume_grouped": assume_grouped or None, "memory_limit": memory_limit, "folder": folder}
     if is_in_pieces(data) or (is_stream(data) and _given(of_pieces)):
-        _refuse(
-            data, of_table, "are read of a table in memory, such as pandas.read_parquet(path); segments() of a result "
-            "takes values by query, too", "data in pieces",
-        )  # fmt: skip
+        rule = "tie_break= is read of a table in memory, such as pandas.read_parquet(path)."
+        _refuse(data, {"tie_break": tie_break}, rule, "data in pieces")
         limit = MEMORY_LIMIT if memory_limit is None else memory_limit
         if not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1:
             raise ValueError(
@@ -170,10 +171,11 @@ def _of_memory(
     n_jobs: int | None, doc_id: str | None,
 ) -> Evaluation:  # fmt: skip
     table = table_with(data, names, kinds=DATA_KINDS)
-    _refuse(
-        data, of_pieces, "are for data in pieces: a path, a data set, an iterable of tables, or a stream",
-        "a table in memory",
-    )  # fmt: skip
+    rule = (
+        "assume_grouped=, memory_limit= and folder= are for data in pieces: a path, a data set, an iterable of tables, "
+        "or a stream."
+    )
+    _refuse(data, of_pieces, rule, "a table in memory")
     arrays, rank = table_columns(table, names)._asdict(), rank_beside(column_names(table), names.flat())
     y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
     arrays |= documents_for_ties(table, names, doc_id, specs.values())
@@ -198,10 +200,7 @@ def _given(arguments: Mapping[str, Any]) -> list[str]:
 
 def _refuse(data: Any, arguments: Mapping[str, Any], rule: str, kind: str) -> None:
     if given := _given(arguments):
-        first, second, third = arguments
-        raise TypeError(
-            f"{first}=, {second}= and {third}= {rule}. Got {' and '.join(given)} with {kind}: {type(data).__name__}."
-        )
+        raise TypeError(f"{rule} Got {' and '.join(given)} with {kind}: {type(data).__name__}.")
 
 
 def _evaluate_pieces(
@@ -233,5 +232,10 @@ def _evaluate_pieces(
     report(TABLE, validator.batches.findings(ids))
     result = join_parts(results, numbers, ids, validator.weight)
     result = with_evidence(result, evidence, specs)
+    by, clusters = (
+        {name: kept.tolist() for name, kept in validator.of_queries(role).items()} for role in ("by", "clusters")
+    )
+    of_queries = check_attributes(by or None, clusters.get("clusters"), Grouping.one_row_each(ids))
+    result = replace(result, **of_queries._asdict())
     look(TABLE, queries=(result,))
     return result

@@ -129,8 +129,8 @@ def test_a_stream_is_read_in_pieces_on_request(kind, tmp_path):
         assert_same(found, expected)
         with pytest.raises(ValueError, match="Ties need the data"):
             found.tie_range()
-        with pytest.raises(TypeError, match=r"by=, clusters= and tie_break= are read of a table in memory.*by='other'"):
-            evaluate_table(TABLES[kind](), by="other", **how)
+        with pytest.raises(TypeError, match=r"tie_break= is read of a table in memory.*Got tie_break='other'"):
+            evaluate_table(TABLES[kind](), tie_break="other", **how)
     assert evaluate_table(TABLES[kind]()).tie_range()
     with pytest.raises(ValueError, match=r"Got query .* again in row"):
         evaluate_table(TABLES[kind](), assume_grouped=True)
@@ -150,11 +150,41 @@ def test_a_table_in_memory_has_no_pieces(kind, given, named):
         evaluate_table(TABLES[kind](), **given)
 
 
-@pytest.mark.parametrize("name", ["by", "clusters", "tie_break"])
 @pytest.mark.parametrize("data", [[PANDAS], iter([PANDAS]), "rows.csv"], ids=["list", "iterator", "path"])
-def test_pieces_have_no_columns_of_tables(data, name):
-    with pytest.raises(TypeError, match=rf"pandas\.read_parquet\(path\); .*Got {name}='country' with data in pieces: "):
-        evaluate_table(data, **{name: "country"})
+def test_pieces_have_no_order_of_rows(data):
+    with pytest.raises(TypeError, match=r"read_parquet\(path\)\. Got tie_break='country' with data in pieces: "):
+        evaluate_table(data, tie_break="country")
+
+
+def test_attributes_and_clusters_in_pieces(tmp_path):
+    """Values are those of the table in memory, whose queries continue in other pieces and have longer texts there."""
+    query = np.arange(400) // 4
+    frame = pd.DataFrame(
+        {"qid": query, "label": np.arange(400) % 3, "score": np.arange(400) * 7 % 11.0, "user": query // 5}
+    )
+    frame = frame.assign(country=np.array(["a", "bb", "ccc"])[query % 3], weight=query % 2 + 1)
+    frame = frame.sample(frac=1, random_state=0)
+    asked = {"by": ["country", "user"], "clusters": "user", "sample_weight": "weight", "metrics": "p@2"}
+    expected = evaluate_table(frame, **asked)
+    pieces = [frame[:150], frame[150:]]
+    for i, piece in enumerate(pieces):
+        piece.to_parquet(tmp_path / f"{i}.parquet", row_group_size=30)
+    for data in (tmp_path, pieces):
+        found = evaluate_table(data, **asked)
+        assert found.attributes["country"].tolist() == expected.attributes["country"].tolist()
+        assert found.attributes["user"].dtype == expected.attributes["user"].dtype
+        assert repr(found.segments()) == repr(expected.segments())
+        assert found.confidence_interval() == expected.confidence_interval()
+    for i, piece in enumerate(pieces):
+        piece.to_csv(tmp_path / f"{i}.csv", index=False)
+    found = evaluate_table([tmp_path / "0.csv", tmp_path / "1.csv"], by="user")
+    assert {*found.attributes["user"]} == {*map(str, range(20))}
+    last = pieces[1].assign(country="x")
+    for name in ("by", "clusters"):
+        with pytest.raises(ValueError, match=rf"{name} is a property of whole queries.* Got 'b*' and 'x' in query \d"):
+            evaluate_table([pieces[0][pieces[0].country == "bb"], last], **{name: "country"})
+    with pytest.raises(TypeError, match="by= and clusters= name columns, so batches must be tables"):
+        evaluate_table([([0, 1], [1, 2], [1, 1])], by="country")
 
 
 LABELS = {
