@@ -184,10 +184,10 @@ class BatchValidator:
             kept[number[~known]] = values[~known]
             self._of_queries[role, name] = kept
             if (differs := kept[number] != values).any():
-                query = int(np.argmax(differs))
+                query, show = int(np.argmax(differs)), "{:g}".format if role == "sample_weight" else echo
                 raise ValueError(
                     f"{role} is a property of whole queries, so it must be constant within each. "
-                    f"Got {echo(kept[number[query]])} and {echo(values[query])} in query {_id(queries, query)}."
+                    f"Got {show(kept[number[query]])} and {show(values[query])} in query {_id(queries, query)}."
                 )
 
 

@@ -27,6 +27,8 @@ HINTS = {"y_score": COLUMNS_HINT}
 """What an error says where several columns are given for one."""
 SIMILARITY = 0.82
 """A name of at least this similarity is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
+OF_QUERIES = ("qid", "by", "clusters")
+"""Roles of columns whose values are no numbers, and the same within a query."""
 MOST_LISTED = 20
 """Columns of a table that an error lists."""
 
@@ -61,12 +63,14 @@ class ColumnNames(NamedTuple):
         return [name for role, name in self.by_role() if role in ("y_true", "y_score", "tie_break")]
 
     def of_queries(self) -> list[str]:
-        return [name for role, name in self.by_role() if role in ("qid", "by", "clusters")]
+        return [name for role, name in self.by_role() if role in OF_QUERIES]
 
     def standard(self) -> ColumnNames:
         """Names of the same columns in a table of their own: distinct, even if one column has two roles here."""
         y_true = "label" if isinstance(self.y_true, str) else [f"label{i}" for i in range(len(self.y_true))]
-        return ColumnNames(y_true, "score", "qid", None if self.sample_weight is None else "weight")
+        weight, clusters = self.sample_weight and "weight", self.clusters and "clusters"
+        by = [f"by{i}" for i in range(len([name for role, name in self.by_role() if role == "by"]))]
+        return ColumnNames(y_true, "score", "qid", weight, by or None, clusters)
 
     def __str__(self) -> str:
         return ", ".join(f"{role}={echo(names)}" for role, names in self._asdict().items() if names is not None)
@@ -207,7 +211,7 @@ def _did_you_mean(names: ColumnNames, present: Sequence[Any]) -> str:
 def refuse_other_types(names: ColumnNames, types: Mapping[str, Any], is_number: Callable[[Any], bool]) -> None:
     """Raise TypeError if the schema of a table says that labels, scores or weights are not numbers."""
     for role, name in names.by_role():
-        if role != "qid" and not is_number(types[name]):
+        if role not in OF_QUERIES and not is_number(types[name]):
             raise TypeError(
                 f"{role} must hold real numbers. Got the column {echo(name)} of type {types[name]} instead."
             )

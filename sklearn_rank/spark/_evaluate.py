@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._data.doors import SPARK
 from sklearn_rank._data.look import Evidence, look_at_parts
-from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.attributes import check_attributes
+from sklearn_rank._engine.grouping import Grouping, group_rows
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.settled import metrics_to_add
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._tables.column_arguments import (
+    OF_QUERIES,
     ColumnNames,
     ColumnRequest,
+    checked_names,
     column_arguments,
     refuse_missing_columns,
     refuse_no_rows,
@@ -51,12 +56,17 @@ ID_TYPES = (
 """Id types for which Python and Spark agree on equality; strings with a collation are excluded."""
 
 QUERY = "query of several columns"
-"""Column of queries that several columns name."""
+"""Column of queries that several columns name, as JSON."""
+OF_SEVERAL = (*INTEGERS, "boolean", "string")
+"""Types of these columns, which JSON keeps."""
 
 
 @named_arguments
 @with_arguments_of(column_arguments)
-def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, **columns: Any) -> Evaluation:
+def evaluate(
+    data: Any, *, by: str | Sequence[str] | None = None, clusters: str | None = None, assume_grouped: bool = False,
+    chance: bool = False, **columns: Any,
+) -> Evaluation:  # fmt: skip
     """Compute metrics of a Spark DataFrame, with the same values as `sklearn_rank.evaluate` in memory.
 
     Spark collects the rows of each query (``repartition``), sorts each partition by query, and evaluates it on the
@@ -68,6 +78,11 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     data : pyspark.sql.DataFrame
         One row per document, in any order; only the named columns are read. Ids are numbers, strings, bytes, booleans,
         dates or timestamps.
+    by : str, list of str or None, default=None
+        Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
+        within a query.
+    clusters : str or None, default=None
+        Column of what each row's query belongs to, such as a user, as in `sklearn_rank.evaluate_table`.
     assume_grouped : bool, default=False
         Whether each partition has all rows of its queries, adjacent or not. If True, Spark moves no rows, and a query
         in two partitions is an error. If False, Spark first moves all rows of a query to the same partition.
@@ -118,12 +133,13 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     >>> evaluate(data, metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    request = column_arguments(data, **columns)
-    rows, (specs, names) = _prepared(data, request)
+    specs, given = column_arguments(data, **columns)
+    given = checked_names(given._replace(by=by, clusters=clusters))
+    rows, (specs, names) = _prepared(data, ColumnRequest(specs, given))
     computed = with_references(specs) if chance else specs
     added = metrics_to_add(specs)
-    schema = _result_schema(computed, added, rows.schema[names.qid].dataType, names.sample_weight is not None)
-    score_name = str(request.names.y_score)
+    schema = _result_schema(computed, added, rows.schema, names)
+    score_name = str(given.y_score)
     table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name, added).toArrow()
     if not len(table):
         refuse_no_rows("a Spark DataFrame")
@@ -134,32 +150,36 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
             "With assume_grouped=True all rows of a query must be in the same partition; without it, Spark moves them "
             f"together. Got query {echo(ids[grouping.sizes > 1][:1].tolist()[0])} in two partitions."
         )
+    if not isinstance(given.qid, str):
+        ids[:] = [tuple(json.loads(one).values()) for one in ids]
     order = np.argsort(ids, kind="stable")
     evidence = map(Evidence.from_json, table[FINDINGS].drop_null().to_pylist())
     found = look_at_parts(SPARK, evidence, specs, name=score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}
     ids = ids[order]
-    if not isinstance(request.names.qid, str):
-        ids[:] = [tuple(json.loads(one)) for one in ids]
-    result = result_from_columns(computed, values, ids, values.get("weight"))
-    return with_evidence(result, found, specs)
+    result = with_evidence(result_from_columns(computed, values, ids, values.get("weight")), found, specs)
+    of_queries = {name: read_column(table, name)[order].tolist() for name in names.of_queries()}
+    asked = (name for role, name in given.by_role() if role == "by")
+    attributes = {name: of_queries[f"by{i}"] for i, name in enumerate(asked)} or None
+    found_of = check_attributes(attributes, of_queries.get("clusters"), Grouping.one_row_each(ids))
+    return replace(result, **found_of._asdict())
 
 
 @named_arguments
-@with_arguments_of(evaluate, "chance")
+@with_arguments_of(evaluate, "chance", "by", "clusters")
 def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
     """Compute metrics by query as a lazy Spark DataFrame.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row per query, in any order: the column "qid", a column of doubles for each metric, and "weight" if
-        `sample_weight` is given. Each action recomputes the table, unless it is cached or written. The name of a column
-        is the name of its metric, with ``_`` for each dot and backtick, because Spark does not find columns with these
-        characters: ``rbp(p=0_9)``. In SQL, put names between backticks: ``"avg(`ndcg@10`)"``. A query that is left out
-        of the mean is NULL, so Spark's ``avg`` also leaves it out; other undefined queries have the value
-        `replace_undefined_by`. With ``average="micro"`` a metric has a second column with the suffix ``_parts``, a
-        struct of ``numerator``, ``denominator`` and ``defined``.
+        One row per query, in any order: the column "qid", or the columns of a list `qid`; a column of doubles for each
+        metric; and "weight" if `sample_weight` is given. Each action recomputes the table, unless it is cached or
+        written. The name of a column is the name of its metric, with ``_`` for each dot and backtick, because Spark
+        does not find columns with these characters: ``rbp(p=0_9)``. In SQL, put names between backticks:
+        ``"avg(`ndcg@10`)"``. A query that is left out of the mean is NULL, so Spark's ``avg`` also leaves it out; other
+        undefined queries have the value `replace_undefined_by`. With ``average="micro"`` a metric has a second column
+        with the suffix ``_parts``, a struct of ``numerator``, ``denominator`` and ``defined``.
 
     Raises
     ------
@@ -186,9 +206,18 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     |  b|1.0|1.0|
     +---+---+---+
     """
-    rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
+    request = column_arguments(data, **columns)
+    rows, (specs, names) = _prepared(data, request)
     schema = _table_schema(specs, rows.schema[names.qid].dataType, names.sample_weight is not None)
-    return _map(rows, names, specs, assume_grouped, value_columns, schema, None)
+    table = _map(rows, names, specs, assume_grouped, value_columns, schema, None)
+    if isinstance(request.names.qid, str):
+        return table
+    from pyspark.sql import functions, types
+
+    fields = [types.StructField(str(i), data.schema[name].dataType) for i, name in enumerate(request.names.qid)]
+    query = functions.from_json("qid", types.StructType(fields))
+    ids = [query.getField(str(i)).alias(name) for i, name in enumerate(request.names.qid)]
+    return table.select(*ids, *(functions.col(f"`{name}`") for name in table.columns[1:]))
 
 
 # --- rows for the workers ------------------------------------------------------------------------------------
@@ -213,17 +242,21 @@ def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     refuse_missing_columns(names, data.columns)
     types = {field.name: field.dataType.simpleString() for field in data.schema.fields}
     refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
+    for role, name in names.by_role():
+        known = ID_TYPES if role != "qid" or isinstance(names.qid, str) else OF_SEVERAL
+        if role in OF_QUERIES and types[name].partition("(")[0] not in known:
+            raise TypeError(
+                f"{role} must have one of the types {', '.join(known)}; cast other types to string, for example by "
+                f"to_json(). Got the column {echo(name)} of type {types[name]} instead."
+            )
     if not isinstance(names.qid, str):
         # Spark groups by text faster than by a struct, and no other columns give the same JSON.
         from pyspark.sql import functions
 
-        data, names = data.withColumn(QUERY, functions.to_json(functions.array(*names.qid))), names._replace(qid=QUERY)
-        types[QUERY] = "string"
-    if types[names.qid].partition("(")[0] not in ID_TYPES:
-        raise TypeError(
-            f"qid must have one of the types {', '.join(ID_TYPES)}; cast other types to string, for example by "
-            f"to_json(). Got the column {echo(names.qid)} of type {types[names.qid]} instead."
-        )
+        ids = [functions.col(f"`{name.replace('`', '``')}`") for name in names.qid]
+        of_all = functions.to_json(functions.struct(*(one.alias(str(i)) for i, one in enumerate(ids))))
+        is_missing = reduce(or_, (one.isNull() for one in ids))
+        data, names = data.withColumn(QUERY, functions.when(~is_missing, of_all)), names._replace(qid=QUERY)
     return _selected(data, names), ColumnRequest(specs, names.standard())
 
 
@@ -251,7 +284,7 @@ def _selected(df: Any, names: ColumnNames) -> Any:
         if new == "score" and (kind == "bigint" or kind.startswith("decimal")):
             # Workers check for lost digits.
             pass
-        elif new != "qid":
+        elif new not in names.standard().of_queries():
             column = column.cast("double")
         elif kind in ("float", "double"):
             # Add 0, because -0.0 and 0.0 are the same query but would go to different partitions.
@@ -263,20 +296,21 @@ def _selected(df: Any, names: ColumnNames) -> Any:
 # --- columns of the results ----------------------------------------------------------------------------------
 
 
-def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], id_type: Any, weighted: bool) -> Any:
+def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], rows: Any, names: ColumnNames) -> Any:
     """Columns for an `Evaluation` of metrics, of which some have `metrics_to_add`."""
     from pyspark.sql import types as T
 
     counts = "n_documents", "label_fingerprints", "n_retrieved"
-    fields = [("qid", id_type), *((name, T.LongType()) for name in counts)]
+    fields = [("qid", rows[names.qid].dataType), *((name, T.LongType()) for name in counts)]
     for i, (name, spec) in enumerate(specs.items()):
         fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
         if name in added:
             fields.append((f"{SETTLED}_{i}", T.BooleanType()))
         if spec.order is None:
             fields.append((f"{JUDGED}_{i}", T.DoubleType()))
-    if weighted:
+    if names.sample_weight is not None:
         fields.append(("weight", T.DoubleType()))
+    fields += [(name, rows[name].dataType) for name in names.of_queries() if name != names.qid]
     fields.append((FINDINGS, T.StringType()))
     return T.StructType([T.StructField(name, kind) for name, kind in fields])
 

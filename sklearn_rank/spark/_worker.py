@@ -74,6 +74,8 @@ def evaluate_partition(
         columns = {"qid": pa.array(ids, type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
+        for name, kept in (validator.of_queries("by") | validator.of_queries("clusters")).items():
+            columns[name] = pa.array(kept[start:stop], type=first.schema.field(name).type)
         if score_name is not None:
             # One query of the part carries the evidence.
             columns[FINDINGS] = pa.array(

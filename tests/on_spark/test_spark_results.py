@@ -1,11 +1,12 @@
 """Means and comparisons of results of Spark."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from batch_cases import assert_same as assert_same_result
 from spark_cases import NAN, in_one_order, make, table_of
 
-from sklearn_rank import evaluate, stats
+from sklearn_rank import evaluate, evaluate_table, stats
 from sklearn_rank.spark import evaluate as evaluate_on_spark
 from sklearn_rank.spark import per_query
 
@@ -147,3 +148,30 @@ def test_gate_of_spark_leaves_out_what_arrays_leave_out(spark, more):
     for name in names:
         assert got.low[name] == pytest.approx(expected.low[name], rel=1e-9)
     np.testing.assert_array_equal(of_spark["new"].settled["p@3"], of_arrays["new"].settled["p@3"])
+
+
+def test_queries_of_several_columns_and_their_attributes_on_spark(spark):
+    """Numbers keep their type and order in tuples; a query without one of its ids is an error."""
+    data = make()
+    more = {"tenant": data.qid % 12, "query.id": np.char.add("q", data.qid.astype(str)), "country": data.qid % 3}
+    rows = pd.DataFrame(table_of(data, **more).to_pandas()).sort_values(["tenant", "query.id"])
+    options = {"qid": ["tenant", "query.id"], "by": ["country", "qid"], "clusters": "country", "metrics": "map"}
+    df = spark.createDataFrame(table_of(data, **more))
+    found, expected = evaluate_on_spark(df, **options), evaluate_table(rows, **options)
+    assert found.qid.tolist() == expected.qid.tolist()
+    assert found.mean() == pytest.approx(expected.mean())
+    assert found.clusters.tolist() == expected.clusters.tolist()
+    assert {name: one.tolist() for name, one in found.attributes.items()} == {
+        name: one.tolist() for name, one in expected.attributes.items()
+    }
+    table = per_query(df, metrics="map", qid=["tenant", "query.id"])
+    assert table.columns == ["tenant", "query.id", "map"]
+    values = {(row[0], row[1]): row[2] for row in table.collect()}
+    assert values == dict(zip(found.qid.tolist(), found.per_query["map"].tolist(), strict=True))
+    with pytest.raises(TypeError, match=r"qid must have one of the types .*boolean, string.* Got the column 'score'"):
+        evaluate_on_spark(df, qid=["tenant", "score"], y_score="qid")
+    with pytest.raises(Exception, match="by.* is a property of whole queries"):
+        evaluate_on_spark(df, by="label", metrics="map")
+    missing = df.selectExpr("label", "score", "nullif(tenant, 3) as tenant", "qid")
+    with pytest.raises(Exception, match="qid must not contain missing values"):
+        evaluate_on_spark(missing, qid=["tenant", "qid"], metrics="map")
