@@ -201,6 +201,10 @@ def result_from_columns(
 
 
 def with_evidence(result: Evaluation, evidence: Evidence, specs: Mapping[str, MetricSpec]) -> Evaluation:
+    n_retrieved = result._kept_data.n_retrieved
+    if n_retrieved is not None and (n_retrieved == result.n_documents).all():
+        for spec in specs.values():
+            spec._refuse_empty()
     remarks = orders_in_words(evidence.full, evidence.longest, specs)
     counted: Evaluation = with_counts(result, known_remarks=remarks, judges_both=evidence.counts.judges_both)
     return counted

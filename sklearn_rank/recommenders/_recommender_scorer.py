@@ -319,6 +319,7 @@ class RecommenderScorer:
 def _check_metric(spec: MetricSpec) -> None:
     """Refuse metrics that read more of an item than its rank and label."""
     metric = spec.metric
+    spec._refuse_empty()
     if isinstance(metric, PlainMetric):
         return
     why = (

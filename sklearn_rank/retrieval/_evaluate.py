@@ -139,6 +139,8 @@ def evaluate_retrieval(
     0.9167
     """
     specs = parse_metrics(metrics, **keywords)
+    for spec in specs.values():
+        spec._refuse_empty()
     BOOL.check("exclude_self", exclude_self, "evaluate_retrieval")
     BOOL.check("progress", progress, "evaluate_retrieval")
     if distance_params is not None and not isinstance(distance_params, Mapping):

@@ -127,6 +127,8 @@ def score_neighbors(
     {'recall@2': 1.0}
     """
     specs = parse_metrics(metrics, **keywords)
+    for spec in specs.values():
+        spec._refuse_empty()
     check_n_jobs(n_jobs)
     BOOL.check("higher_is_nearer", higher_is_nearer, "score_neighbors")
     BOOL.check("exclude_self", exclude_self, "score_neighbors")

@@ -73,6 +73,8 @@ class RetrievalScorer:
         known = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} - {"distance", "metrics"}
         self._search_options = {name: value for name, value in options.items() if name in known}
         self._specs = parse_signed(metric, **{name: v for name, v in options.items() if name not in known})
+        for spec in self._specs.values():
+            spec._refuse_empty()
         self.metric, self.distance, self.options = metric, distance, options
         self._single = is_single_metric(metric)
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from sklearn_rank import (
+    RankingAccumulator,
     check_judgments,
     compare_systems,
     evaluate,
@@ -18,6 +19,8 @@ from sklearn_rank import (
     prepare,
 )
 from sklearn_rank.model_selection import make_ranking_scorer
+from sklearn_rank.recommenders import make_recommender_scorer
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors
 from sklearn_rank.stats import no_worse
 
 JUDGMENTS = {"a": {"x": 1, "y": 0}, "b": {"z": 0, "w": 0}, "c": {"z": 0}, "d": {}}
@@ -43,7 +46,8 @@ def test_tables_and_comparisons_count_empty_lists():
     report = compare_systems(JUDGMENTS, {"silent": SILENT, "junk": JUNK}, metrics="recall@5", **EMPTY)
     assert [report.results[name].mean("recall@5") for name in ("silent", "junk")] == [1, 0.25]
     table = {"qid": [0, 0, 1, 2], "label": [1, 0, 0, 0], "score": [2.0, 1.0, -np.inf, 1.0]}
-    assert evaluate_table(table, metrics="mrr", **EMPTY).per_query["mrr"].tolist() == [1, 1, 0]
+    for data in (table, [table]):
+        assert evaluate_table(data, metrics="mrr", **EMPTY).per_query["mrr"].tolist() == [1, 1, 0]
 
 
 def test_precision_stays_zero():
@@ -69,10 +73,16 @@ def test_where_no_list_is_empty():
     for call in (
         lambda: evaluate(y, score, qid=qid, metrics="mrr", **EMPTY),
         lambda: ndcg_score(y, score, qid=qid, **EMPTY),
+        lambda: evaluate_table([{"label": y, "score": score, "qid": qid}], metrics="mrr", **EMPTY),
+        lambda: RankingAccumulator("mrr", **EMPTY).update(y, score, qid=qid).compute(),
         lambda: compare_systems(y, {"a": score, "b": [3, 2, 1]}, qid=qid, metrics="mrr", **EMPTY),
         lambda: prepare(y, qid=qid, metrics="mrr", **EMPTY),
         lambda: evaluate(csr_array([[1, 0], [0, 0]]), csr_array([[1.0, 2], [0, 0]]), metrics="mrr", **EMPTY),
         lambda: make_ranking_scorer("ndcg@10", **EMPTY),
+        lambda: make_recommender_scorer("ndcg@10", items=[1, 2], **EMPTY),
+        lambda: make_retrieval_scorer("map", **EMPTY),
+        lambda: evaluate_retrieval(np.eye(3), None, [1, 1, 2], metrics="map", **EMPTY),
+        lambda: score_neighbors([[0.1, 0.2]], [[7, 2]], true_indices=[[2]], metrics="mrr", **EMPTY),
     ):
         with pytest.raises(ValueError, match="is for runs, tables and dictionaries"):
             call()
