@@ -224,6 +224,14 @@ def test_low_ranked_judged_documents_of_other_systems():
     assert "worse than a random order" in str(told[0].message)
 
 
+def test_the_right_document_alone_in_each_list():
+    judgments = {f"q{i}": {f"d{i}": 1, f"d{i + 1}": 0} for i in range(60)}
+    run = {query: [next(iter(grades))] for query, grades in judgments.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate_run(judgments, run, metrics=["mrr", "recall@5"]).mean() == {"mrr": 1, "recall@5": 1}
+
+
 if __name__ == "__main__":
     told = alarms(int(sys.argv[1]), int([*sys.argv, 0][2]))
     print(len(told), *(f"{seed}: {message}" for seed, message in told.items()), sep="\n")

@@ -51,6 +51,10 @@ def test_queries_in_the_database():
     assert seen(evaluate_retrieval, one, one, labels[:3], labels[:3], **given) == ([name], "")
     assert seen(evaluate_retrieval, one, one.copy(), labels[:3], labels[:3], **given) == ([], "")
     assert seen(evaluate_retrieval, features, features, labels, labels, **given, exclude_self=True) == ([], "")
+    grades = np.where(np.eye(60), np.nan, labels[:, None] == labels)
+    of_grades = {"relevance": grades, "unjudged": "drop"}
+    assert seen(evaluate_retrieval, features, features, **given, **of_grades) == ([], "")
+    assert seen(evaluate_retrieval, features, features, **given, relevance=np.nan_to_num(grades)) == ([name], "")
     assert seen(evaluate_retrieval, features[:30], features[30:], labels[:30], labels[30:], **given) == ([], "")
     codes = (features > 0.5).astype(int)
     assert seen(evaluate_retrieval, codes[:30], codes[30:], labels[:30], labels[30:], **given) == ([], "")

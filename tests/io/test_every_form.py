@@ -1,8 +1,10 @@
 """Each form of judgments with each form of a run, in every function that takes both."""
 
+import gzip
 import json
 import shutil
 from collections import namedtuple
+from functools import partial
 
 import pandas as pd
 import polars as pl
@@ -69,6 +71,60 @@ def test_each_form_of_judgments_with_each_form_of_a_run(judgments, run, tmp_path
     systems = {"one": ranked, "both": [RUNS[run](tmp_path), RUNS["hits"](tmp_path)], "other": RUNS["scores"](tmp_path)}
     for result in compare_systems(judged, systems, metrics="mrr").results.values():
         assert result.mean()["mrr"] == pytest.approx(MRR)
+
+
+def as_json(of_query):
+    """A file of an object by query, of which each is made of the documents and their values."""
+    return lambda path, by_query: path.write_text(json.dumps({q: of_query(of) for q, of in by_query.items()}))
+
+
+FILES_OF_BOTH = {
+    "three.tsv": lambda path, rows, value: written(path, rows, "{}\t{}\t{}\n"),
+    "table.csv": lambda path, rows, value: pd.DataFrame(columns(rows, value)).to_csv(path, index=False),
+    "table.parquet": lambda path, rows, value: pd.DataFrame(columns(rows, value)).to_parquet(path),
+    "table.arrow": lambda path, rows, value: pl.DataFrame(columns(rows, value)).write_ipc(path),
+    "rows.jsonl": lambda path, rows, value: pd.DataFrame(columns(rows, value)).to_json(
+        path, orient="records", lines=True
+    ),
+}
+FILES_OF_JUDGMENTS = {
+    "qrels": lambda path: written(path, JUDGED_ROWS, "{} 0 {} {}\n"),
+    "qrels.gz": lambda path: path.write_bytes(gzip.compress(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\nq3 0 d 1\n")),
+    "relevant.txt": lambda path: written(path, [row for row in JUDGED_ROWS if row[2]], "{} {}\n"),
+    "grades.json": lambda path: as_json(dict)(path, JUDGED),
+    "lists.json": lambda path: as_json(lambda of: [d for d, grade in of.items() if grade])(path, JUDGED),
+    **{name: partial(write, rows=JUDGED_ROWS, value="label") for name, write in FILES_OF_BOTH.items()},
+}
+FILES_OF_RUNS = {
+    "trec.run": lambda path: written(path, ROWS, "{0} Q0 {1} 1 {2} me\n"),
+    "scores.json": lambda path: as_json(dict)(path, RUN),
+    "lists.json": lambda path: as_json(list)(path, RUN),
+    "lists.jsonl": lambda path: path.write_text(
+        "".join(json.dumps({"question_id": q, "retrieved": [*of]}) + "\n" for q, of in RUN.items())
+    ),
+    "hits.json": lambda path: as_json(lambda of: [{"_id": d, "_score": s} for d, s in of.items()])(path, RUN),
+    "search.json": lambda path: as_json(
+        lambda of: {"took": 3, "hits": {"hits": [{"_id": d, "_score": s} for d, s in of.items()]}}
+    )(path, RUN),
+    **{name: partial(write, rows=ROWS, value="score") for name, write in FILES_OF_BOTH.items()},
+}
+
+
+@pytest.mark.parametrize("form", FILES_OF_JUDGMENTS)
+def test_each_file_of_judgments_with_each_file_of_a_run_in_gate_and_report(form, tmp_path, capsys):
+    judged, runs = str(tmp_path / form), []
+    FILES_OF_JUDGMENTS[form](tmp_path / form)
+    for name, write in FILES_OF_RUNS.items():
+        runs.append(f"{name}={tmp_path / f'run.{name}'}")
+        write(tmp_path / f"run.{name}")
+        floors = ["--at-least", "mrr=0.5", "--json", str(tmp_path / "gate")]
+        assert main(["gate", judged, runs[-1], *floors, "--quiet"]) == 4  # three queries decide nothing
+        assert json.loads((tmp_path / "gate").read_text())["floors"]["mrr"]["mean"] == pytest.approx(MRR)
+    assert main(["evaluate", judged, *runs, "-m", "mrr", "--format", "csv", "--quiet"]) == 0
+    assert capsys.readouterr().out.count(str(MRR)[:8]) == len(runs)
+    assert main(["report", judged, *runs, "-m", "mrr", "-o", str(tmp_path / "page.html"), "--quiet"]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert all(name in page for name in FILES_OF_RUNS)
 
 
 def test_texts_are_columns_or_files(tmp_path):

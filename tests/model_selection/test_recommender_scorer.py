@@ -24,6 +24,7 @@ from sklearn_rank import (
     make_recommender_scorer,
     parse_metric,
 )
+from sklearn_rank.io import read_qrels
 from sklearn_rank.recommenders import exposure
 
 pd = pytest.importorskip("pandas")
@@ -239,7 +240,15 @@ def test_pairs_to_exclude_in_any_form():
     pl = pytest.importorskip("polars")
     values = {
         make_recommender_scorer("ndcg@5", items=range(45), exclude=pairs)(model, test, y)
-        for pairs in ("train", train, train.to_numpy(), train.to_numpy().tolist(), lists, pl.from_pandas(train))
+        for pairs in (
+            "train",
+            train,
+            train.to_numpy(),
+            train.to_numpy().tolist(),
+            lists,
+            pl.from_pandas(train),
+            read_qrels(train, value=False, duplicates="first"),
+        )
     }
     assert len(values) == 1
     unknown = {**lists, "someone": [1], "u1": [*lists["u1"], 77]}
