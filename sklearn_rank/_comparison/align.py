@@ -255,7 +255,6 @@ def _nothing(read: list[SystemValues]) -> Nothing | None:
 
 
 def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
-    """Counts of the queries of all systems together, if all are known."""
     known = [one.counts for one in read if one.counts is not None]
     if len(known) < len(read):
         return None
@@ -310,13 +309,11 @@ def _direction(series: Mapping[str, Any]) -> bool:
 
 
 def _name_of_series(series: Mapping[str, Any]) -> str | None:
-    """Name of the first Series that has one."""
     names = (getattr(values, "name", None) for values in series.values())
     return next((name for name in names if isinstance(name, str)), None)
 
 
 def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:
-    """Refuse weights if systems have different queries."""
     if weight is not None:
         raise ValueError(
             f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
@@ -427,7 +424,6 @@ def _same_queries(
 
 
 def _check_missing(bounded: _Bounded, missing: Any) -> None:
-    """Refuse a missing query that counts as the best value, or as a worst value that the metric does not have."""
     metric, has_worst = bounded.metric or "the values", math.isfinite(bounded.worst)
     sign = 1 if bounded.greater_is_better else -1
     if missing == "worst" and not has_worst:

@@ -220,7 +220,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return self._tests(metric, self.baseline)
 
     def _tests(self, metric: str, baseline: str | None) -> PairedTest:
-        """Test each model against a baseline, or all pairs."""
         # Misuse was reported when the models were compared.
         with collected_findings():
             return compare_all(
@@ -281,21 +280,18 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
 
     def _note(self, rows: Sequence[Mapping[str, Any]], of_intervals: str) -> str:
-        """Note under the summary, which begins with the note of the intervals."""
         settled = [
             f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
         ]
         return " ".join([of_intervals, *([constant_note(settled)] if settled else [])]).strip()
 
     def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
-        """Mean and standard deviation over folds."""
         if not self.n_queries:
             return {}
         means = self.fold_means[model][metric]
         return {"fold mean": float(means.mean()), "fold sd": float(means.std(ddof=1)) if len(means) > 1 else None}
 
     def _against_baseline(self, metric: str) -> dict[str, dict[str, Any]]:
-        """Columns of the summary about the difference, for each tested model."""
         tests = self._tests_of.get(metric)
         return {} if tests is None else {
             model: {
@@ -316,7 +312,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     @cached_property
     def _untested(self) -> dict[str, str]:
-        """Reason why a metric is not tested, for each untested metric."""
         reasons = {metric: self._why_untested(metric) for metric in self._metrics}
         return {metric: reason for metric, reason in reasons.items() if reason}
 
@@ -358,13 +353,11 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     @cached_property
     def _tests_of(self) -> dict[str, PairedTest]:
-        """Tests against the baseline by each metric that has them."""
         several = len(self.results) > 1
         return {m: self.significance(m) for m in self._metrics if several and m not in self._untested}
 
     @cached_property
     def _candidates(self) -> dict[str, BestSystems]:
-        """Systems that may be the best by each metric that is tested."""
         return {metric: candidates_of(self.results, tests) for metric, tests in self._tests_of.items()}
 
     def _content(self, options: Options) -> Content:
@@ -559,7 +552,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return source_of(self.results, (old, new), metric)
 
     def _result(self, model: Any) -> Evaluation:
-        """Result of a model, by its name."""
         if not is_key(model, self.results):
             names = echo_all(self.results)
             raise ValueError(f"A model must be one of those that did not fail: {names}. Got {echo(model)} instead.")
@@ -823,7 +815,6 @@ class Summary(PartlyPrinted):
         return "\n".join(["\n\n".join(texts), *self._note_lines()])
 
     def _head(self, metric: str) -> str:
-        """Name of a metric, and the number of queries in its means if some are undefined."""
         metric_at, queries_at = (self.columns.index(name) for name in ("metric", "queries"))
         counts = [row[queries_at] for row in self.rows if row[metric_at] == metric and row[queries_at] is not None]
         name = shorten(display_name(metric), WIDTH)
@@ -832,7 +823,6 @@ class Summary(PartlyPrinted):
     __repr__ = __str__
 
     def _printed(self) -> Table:
-        """The decisive columns, with the usual names of metrics."""
         table = super()._printed()
         rows = tuple((model, display_name(metric), *rest) for model, metric, *rest in table.rows)
         return replace(table, rows=rows)

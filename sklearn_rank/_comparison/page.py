@@ -94,7 +94,6 @@ def _lead(
     comparison: Any, means: dict[str, dict[str, float]], tests: dict[str, PairedTest | None],
     outcomes: dict[str, dict[str, SystemOutcome]], baseline: int, shown: int,
 ) -> list[Parts]:  # fmt: skip
-    """The sentences below the verdict."""
     first = next(iter(means))
     systems = [*means[first]]
     old, new = systems[baseline], systems[shown]
@@ -129,7 +128,6 @@ def _against(baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:
 
 
 def _others(comparison: Any) -> list[Parts]:
-    """One line of sentences on the other metrics."""
     said = [sentence for sentences in said_by_other_metrics(comparison) for sentence in sentences]
     line = [part for i, sentence in enumerate(said) for part in (*([("", " ")] if i else []), *sentence)]
     return [line] if line else []
@@ -145,7 +143,6 @@ def _means(
     summary: Any, metrics: Sequence[str], up: dict[str, bool], tests: dict[str, PairedTest | None], baseline: int,
     comparison: Any,
 ) -> list[Means]:  # fmt: skip
-    """Rows of the summary, with the interval of each difference."""
     rows = {(row["model"], row["metric"]): row for row in (dict(zip(summary.columns, one, strict=True))
             for one in summary.rows)}  # fmt: skip
     made, systems = [], [*comparison.results]
@@ -171,7 +168,6 @@ def difference_of(row: PairRow) -> Difference:
 
 
 def _segments(comparison: Any, by: str, *, several: bool) -> SegmentsOfPage:
-    """Differences by the first metric in each segment, and a test whether they vary."""
     try:
         found = comparison.segments(by)
     except ValueError as error:

@@ -350,7 +350,6 @@ class PairedTest(TableReport):
 
     @property
     def _of_all(self) -> tuple[PairRow, ...]:
-        """Rows of all queries beside those of segments."""
         return self.overall._pair_rows if self.by else ()
 
     def _title(self) -> str:

@@ -62,7 +62,6 @@ def paper_table(
 
 
 def _marks(tested: PairedTest, alpha: float) -> dict[str, str]:
-    """Mark of each system that differs significantly from the baseline."""
     return {a: _tell.BETTER if is_better else _tell.WORSE for a, _, is_better in _differing(tested, alpha)}
 
 
@@ -77,7 +76,6 @@ def _letters(tested: PairedTest, systems: Sequence[str], alpha: float) -> dict[s
 
 
 def _differing(tested: PairedTest, alpha: float) -> list[tuple[str, str, bool]]:
-    """Pairs that differ significantly, and whether the first is better."""
     up = tested.greater_is_better
     return [
         (row.a, row.b, (row.difference > 0) == up)

@@ -129,7 +129,6 @@ def _is_tested(sample: Paired) -> bool:
 
 
 def _some(pair: Paired, at: Index, between: Between) -> Paired:
-    """Select queries of a pair, with their variance between runs."""
     weight = scaled(some(pair.weight, at))
     return replace(pair, a=pair.a[at], b=pair.b[at], cluster=some(pair.cluster, at), weight=weight, between=between)
 
@@ -150,7 +149,6 @@ def _macro(
     of_pairs: Mapping[tuple[str, str], Paired], segment: Index, options: ComparisonOptions, correction: str | None,
     baseline: str, aligned: Aligned,
 ) -> PartlyPrinted:  # fmt: skip
-    """Table of the means over segments."""
     rows = [(pair[0], *_macro_row(pair, one, segment, options, aligned)) for pair, one in of_pairs.items()]
     corrected = adjusted([math.nan if row[-1] is None else row[-1] for row in rows], correction)
     note = f"Means over {rows[0][1]} segments, {rows[0][2]} queries; differences from {baseline}."
@@ -167,7 +165,6 @@ def _macro(
 def _macro_row(
     systems: tuple[str, str], pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned
 ) -> Iterable[Any]:
-    """Values of a row of means over segments, up to the p-value."""
     pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
     between = aligned.between(systems, weight=macro_share(segment, pair.weight))
     n_segments, n, difference, *rest = macro_difference(pair, segment, pseudo, most, options.confidence_level, between)

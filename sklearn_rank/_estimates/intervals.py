@@ -125,7 +125,6 @@ def counted_values(
 
 
 def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> None:
-    """Raise ValueError if Wilson's interval does not apply."""
     rule = "method='wilson' of confidence_interval is for values 0 and 1, without weights and clusters."
     if weight is not None or cluster is not None:
         raise ValueError(f"{rule} Got {'weights' if cluster is None else 'clusters'}: use method='t'.")

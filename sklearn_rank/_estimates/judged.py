@@ -111,13 +111,11 @@ def _tuned(values: JudgedValues) -> tuple[float, float]:
 
 
 def _is_constant(values: JudgedValues) -> bool:
-    """Whether the model gives all queries the same value."""
     everything = np.concatenate([values.model, values.others])
     return bool(np.ptp(everything) <= EQUAL_WITHIN * np.abs(everything).max())
 
 
 def _people(values: JudgedValues) -> tuple[float, float]:
-    """Mean and standard error of only people's values, with the pseudo queries."""
     if values.allows_for_unseen:
         return with_bounds_seen(sample_of(values.human, None), (float(values.bounds[0]), float(values.bounds[1])))
     human = np.append(values.human, values.pseudo)

@@ -88,7 +88,6 @@ def power_of(
 
 
 def _queries_needed(difference: float, std: float, power: float, alpha: float, alternative: str) -> int:
-    """Smallest number of queries that find a difference with this power."""
     if difference == 0 or (difference > 0) == (alternative == "less") and alternative != "two-sided":
         raise ValueError(
             "A number of queries needs a 'difference' that is not 0 and on the side of the alternative. "
@@ -157,7 +156,6 @@ def _power(delta: float, df: float, alpha: float, alternative: str) -> float:
 
 
 def _above(critical: float, df: float, delta: float) -> float:
-    """Probability that the t statistic is above its critical value."""
     from scipy.stats import nct
 
     # SciPy returns nan, with a warning, close to 0 and 1.

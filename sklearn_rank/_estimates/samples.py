@@ -391,5 +391,4 @@ def is_concentrated(sample: Sample | Paired | Unpaired) -> bool:
 
 
 def _few_hold_most(size: Array) -> bool:
-    """Whether few units have most of the size of all."""
     return float(size.sum()) ** 2 / float((size**2).sum()) < min(FEW_UNITS, 0.9 * len(size))

@@ -207,7 +207,6 @@ def macro_pvalue(
 
 
 def _sample(x: Array, rows: Index, cluster: Index | None, weight: Array | None) -> Sample:
-    """Values of a segment."""
     return sample_of(x[rows], some(cluster, rows), scaled(some(weight, rows)))
 
 
@@ -221,7 +220,6 @@ def _overlap(samples: list[Sample], parts: list[Index], cluster: Index) -> bool:
 
 
 def _parts(segment: Index) -> list[Index]:
-    """Positions of the values of each segment."""
     order = np.argsort(segment, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(segment[order])) + 1)
 

@@ -117,7 +117,6 @@ def _binomial_pvalue(d: Array, alternative: str) -> float:
 
 
 def _tail_of_half(k: int, n: int) -> float:
-    """Probability of k or more successes in n with probability one half."""
     return float(special.betainc(k, n - k + 1, 0.5)) if k else 1.0
 
 

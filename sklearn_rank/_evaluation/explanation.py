@@ -183,7 +183,6 @@ def values_with(variants: Variants, spec: MetricSpec) -> Array:
 
 
 def _as_they_are(one: RowsOfQueries) -> Variants:
-    """The lists without a change."""
     yield one.label, one.score, one.grouping.sizes, one.columns
 
 
@@ -227,7 +226,6 @@ def left_out(lists: Sides, documents: Documents, values: Array, queries: NDArray
 
 
 def _is_retrieved(lists: Sides, documents: Documents) -> NDArray[np.bool_]:
-    """Whether at least one system retrieved each document."""
     retrieved = np.zeros(len(documents.ids), bool)
     for one, rows in zip(lists, documents.rows, strict=True):
         retrieved |= np.append(one.score > -np.inf, False)[rows]
@@ -240,7 +238,6 @@ def _is_judged(label: Array, spec: MetricSpec) -> NDArray[np.bool_]:
 
 
 def _to_judge(label: Array, first: Array, spec: MetricSpec) -> NDArray[np.bool_]:
-    """Whether documents have no judgment and a rank down to the cutoff."""
     return (first <= spec.depth) & ~_is_judged(label, spec)
 
 
@@ -400,14 +397,12 @@ NAME_WIDTH = 16
 
 
 def _rank_columns(names: tuple[str, str]) -> tuple[str, str]:
-    """Names of the columns of ranks, which are shortened where they are printed."""
     shown = [shorten(name, NAME_WIDTH) for name in names]
     old, new = shown if shown[0] != shown[1] else ("old", "new")
     return LabeledName(f"rank {names[0]}", f"rank {old}"), LabeledName(f"rank {names[1]}", f"rank {new}")
 
 
 def _fitted(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> Table:
-    """A table whose text fits a terminal."""
     return PartlyPrinted(columns, tuple(rows), printed=columns)
 
 
@@ -465,13 +460,11 @@ def explanations_of(source: Source, numbers: Sequence[int]) -> list[Explanation]
 
 
 def _ranks(queries: Sequence[Queries], documents: Documents, spec: MetricSpec) -> NDArray[np.float64]:
-    """Rank of each document in both systems; NaN without one."""
     of_rows = [expected_ranks(one, spec) for one in queries]
     return np.stack([np.append(own, np.nan)[rows] for own, rows in zip(of_rows, documents.rows, strict=True)])
 
 
 def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
-    """Share of the documents of each query that are judged; NaN for an empty list."""
     retrieved = one.grouping.reduce(one.score > -np.inf, np.logical_or)
     shares = values_with(_as_they_are(one), judged_as_metric(spec))
     return np.where(retrieved, shares, np.nan)

@@ -94,7 +94,6 @@ def content_of(result: Any, options: Options) -> Content:
 
 
 def _segments(result: Any, by: str, metric: str) -> SegmentsOfPage:
-    """Means of the first metric in each segment, and whether they differ."""
     try:
         found = result.segments(by, metric=metric)
     except ValueError as error:
@@ -189,7 +188,6 @@ def add_lists(
 
 
 def _check_texts(content: Content) -> None:
-    """Refuse texts that belong to no document or query."""
     documents = {one.id for found in content.lists.values() for one in found.documents}
     for name, text, ids in (("text", content.text, documents), ("query_text", content.query_text, content.ids)):
         if text is not None and ids and all(text(one) is None for one in ids):
@@ -214,7 +212,6 @@ def _numbers(content: Content, lists: int | list[Any]) -> list[int]:
 
 
 def _lists_of(found: Explanation, *, alone: bool) -> ListsOfQuery:
-    """Documents of an explanation, those that matter most."""
     old, new = found.ranks
     first = np.where(np.isnan(np.fmin(old, new)), np.inf, np.fmin(old, new))
     listed_ones = np.isfinite(first) & (~np.isnan(new) if alone else True)
@@ -228,7 +225,6 @@ def _lists_of(found: Explanation, *, alone: bool) -> ListsOfQuery:
 
 
 def _reasons(found: Explanation, documents: Sequence[Document], spec: Any, *, alone: bool) -> Reasons:
-    """The sentence on a metric, and the contributions of the documents."""
     old, new = found.ranks
     relevant = found.label >= max(spec["min_relevance"], 5e-324)
     why = _relevant_ranks(new[relevant]) if alone else _why(found)
@@ -243,7 +239,6 @@ def _or_none(x: float) -> float | None:
 
 
 def _relevant_ranks(ranks: Array) -> Parts:
-    """Where the relevant documents of a list are."""
     known, n = sorted(ranks[~np.isnan(ranks)].tolist()), len(ranks)
     missing = n - len(known)
     if not n:
@@ -257,7 +252,6 @@ def _relevant_ranks(ranks: Array) -> Parts:
 
 
 def _why(found: Explanation) -> Parts:
-    """The sentence on the documents that make most of a difference."""
     sign = 1.0 if found.difference > 0 else -1.0
     order = np.argsort(-sign * found.contribution, kind="stable")[:N_REASONS]
     reasons = [i for i in order.tolist() if sign * found.contribution[i] > 0]
@@ -277,7 +271,6 @@ def _why(found: Explanation) -> Parts:
 
 
 def _moved(old: float | None, new: float | None) -> str:
-    """Old and new rank of a document in words."""
     before, after = ("" if rank is None else without_last_zeros(rank) for rank in (old, new))
     if old is None or new is None:
         return (

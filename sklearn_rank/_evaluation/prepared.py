@@ -129,7 +129,6 @@ class PreparedMetrics:
         return Evaluation(queries.grouping.ids, queries.weight, metrics, RankedData(queries), *self._data.properties)
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
-        """Queries with these scores, which are checked."""
         score, seen = self._read(y_score)
         queries = self._data.with_scores(score, seen)
         if seen.has_unretrieved:
@@ -168,7 +167,6 @@ class PreparedMetrics:
         return by_query, summary
 
     def _taken(self, score: Array, rows: Index) -> Array:
-        """Scores by query."""
         by_query = np.empty(len(rows))
         blocks = thread_blocks(len(rows), self._data.n_jobs)
         map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), blocks, self._data.n_jobs)

@@ -38,7 +38,6 @@ def _on_ties(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
 
 
 def _on_scores(queries: Queries) -> str:
-    """That all scores are equal in every query."""
     grouping = queries.grouping
     n, equal = (
         grouping.n_queries,

@@ -224,7 +224,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @cached_property
     def _column_fingerprints(self) -> dict[str, NDArray[np.uint32]]:
-        """Fingerprint of the columns that a metric reads, by metric, as far as it is known."""
         return dict(self._kept_data.column_fingerprints(self._specs))
 
     @cached_property
@@ -247,7 +246,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @cached_property
     def _undefined(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether each metric is undefined for each query."""
         return {name: result.undefined[:, 0] for name, result in self._metric_values.items()}
 
     @cached_property
@@ -444,7 +442,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         return {name: data.n_tied(spec) for name, spec in self._specs.items() if not spec.metric.pointwise}
 
     def _unchanged_data(self) -> RankedData:
-        """The data, if they were kept and are unchanged."""
         if (data := self._kept_data.ranked) is None:
             raise ValueError(
                 "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
@@ -455,7 +452,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @cached_property
     def _references(self) -> References:
-        """Chance and best: kept, or computed from the data."""
         return self._kept_references or self._kept_data.references(self._metric_values, self._specs)
 
     def chance(self) -> Self:
@@ -588,7 +584,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         return {name: adjusted_mean(means[name], chance[name], mean) for name, mean in best.items()}
 
     def _reference(self, kind: str) -> Self:
-        """Result of the values of one kind."""
         values = getattr(self._references, kind)
         if not values:
             refuse_without(kind, self._specs)
@@ -863,7 +858,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @cached_property
     def _remarks(self) -> tuple[str, ...]:
-        """Remarks on the data that the values do not show."""
         return tuple(dict.fromkeys([*self._kept_data.remarks(self._specs), *on_best(self)]))
 
     @cached_property

@@ -60,7 +60,6 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
 
 
 def _stacked(values: ValuesByMetric) -> dict[str, NDArray[Any]]:
-    """Values and undefined queries, a row for each metric."""
     return {
         "values": np.stack([of_metric.values()[:, 0] for of_metric in values.values()]),
         "undefined": np.stack([of_metric.undefined[:, 0] for of_metric in values.values()]),

@@ -239,7 +239,6 @@ class Segments(TableReport):
         return [self._of_metric(metric, max(6, VALUE_WIDTH // len(self.by))) for metric in self.gap]
 
     def _of_metric(self, metric: str, width: int) -> Table:
-        """The rows of a metric, the interval in one column."""
         at = len(self.by)
         rows = [
             (*shorten_values(row[:at], width), row[at + 1], *with_interval(*row[at + 2 :]))

@@ -109,7 +109,6 @@ def check_lists(lists: Any) -> int | list[Any]:
 
 
 def _texts(name: str, given: TextsLike) -> Callable[[Any], Any] | None:
-    """Convert texts to a function from ids to texts."""
     if given is None or callable(given):
         return given
     if not isinstance(given, Mapping):

@@ -92,7 +92,6 @@ def _text(value: Any) -> str:
 
 
 def _said(text: str) -> str:
-    """Format a sentence that may contain names."""
     return visible(text, LONGEST_SAID)
 
 
@@ -150,7 +149,6 @@ def _of_metric(content: Content, means: Means, n_columns: int) -> Element:
 
 
 def _plain_table(heading: str, table: Table) -> Element:
-    """A table as it is printed."""
     (names, *cells), are_numbers = table._all_cells(), table._numeric()
     head: list[Child] = [_column(one, "number" * right) for one, right in zip(names, are_numbers, strict=True)]
     rows = [
@@ -181,7 +179,6 @@ def _mean(content: Content, means: Means, row: Mean) -> Element:
 
 
 def _against(means: Means, found: Difference | None) -> list[Element]:
-    """Cells with the difference of a system from the baseline; empty for the baseline."""
     largest = _largest([row.against for row in means.rows if row.against is not None], means.margin)
     if found is None:
         zero = dot(Difference(None), largest, greater_is_better=True, margin=means.margin)
@@ -209,7 +206,6 @@ def _difference(found: Difference, greater_is_better: bool, margin: float | None
 
 
 def _two_systems(content: Content, columns: list[Element]) -> Element:
-    """A row for each metric: both means with their intervals, and the difference."""
     old, new = (content.systems[i] for i in (content.baseline or 0, content.shown))
     baseline = element("small", " baseline")
     head: list[Child] = ["metric", element("th", name(old), baseline, scope="col", class_="number"),
@@ -514,12 +510,10 @@ def _mean_difference(content: Content, system: int, metric: int) -> float | None
 
 
 def _counts(gain: Array) -> list[int]:
-    """Numbers of queries better, equal and worse."""
     return [int((gain > 0).sum()), int((gain == 0).sum()), int((gain < 0).sum())]
 
 
 def _drawn(gain: Array) -> list[float]:
-    """Gains in the plot, the largest first."""
     ordered = -np.sort(-gain[~np.isnan(gain)])
     return [float(f"{x:.7g}") for x in ordered[chosen(len(ordered))].tolist()]
 
@@ -530,7 +524,6 @@ def _attribute(name: str, values: Sequence[Any], of_query: Index) -> dict[str, A
 
 
 def _lists(content: Content, kept: Index, *, with_texts: bool) -> dict[str, Any]:
-    """Lists by query and system, and their documents, each once."""
     at = {query: i for i, query in enumerate(kept.tolist())}
     documents: dict[Any, int] = {}
     lists: dict[str, dict[str, Any]] = {}

@@ -177,7 +177,6 @@ def _floors(gate: GateParts, decision: str, verb: str) -> str:
 
 
 def _needs(gate: GateParts) -> str:
-    """Number of queries that would decide, and the margin that these queries cannot show."""
     open_floors = gate.floors_with(UNDECIDED)
     where = f" for the floor of {', '.join(map(display_name, open_floors))}" if open_floors else ""
     needed, said = gate.n_needed, f"no number of queries would decide{where} if differences stay like these."
@@ -206,7 +205,6 @@ def _needs(gate: GateParts) -> str:
 
 
 def _no_loss_shown(gate: GateParts) -> str:
-    """Sentence if no loss is shown: the differences, and the losses that are not ruled out."""
     n_queries = {len(pair.qid) for pair in gate.pairs.values()}
     several, where = len(gate.pairs) > 1, f" on {n_queries.pop()} queries" if len(n_queries) == 1 else ""
     parts, losses = [], []
@@ -274,7 +272,6 @@ def notes(gate: GateParts) -> list[str]:
 
 
 def _on_bounds(gate: GateParts) -> list[str]:
-    """What low and high mean, and which decide."""
     if not gate.pairs:
         return []
     level, other = 100 * (1 - gate.alpha), 100 * (1 - gate.alpha / len(gate.pairs))
@@ -292,7 +289,6 @@ def _on_bounds(gate: GateParts) -> list[str]:
 
 
 def _on_segments(gate: GateParts) -> list[str]:
-    """What is tested in segments, what all tests promise together, and which segments are too small."""
     if not gate.segments:
         return []
     said = [
@@ -311,7 +307,6 @@ def _on_segments(gate: GateParts) -> list[str]:
 
 
 def _on_floors(gate: GateParts) -> list[str]:
-    """The level of floors, and the means that pass."""
     if not gate.floors:
         return []
     level, other = 100 * (1 - gate.alpha), 100 * (1 - gate.alpha / len(gate.floors))
@@ -356,7 +351,6 @@ def _on_lists(gate: GateParts) -> list[str]:
 
 
 def _assumptions(gate: GateParts) -> list[str]:
-    """Notes on the largest loss of a query if it is not the range of the metric."""
     stated = dict[float, list[str]]()
     for name, pair in gate.pairs.items():
         if (loss := gate.largest_loss[name]) != pair.span:
@@ -433,7 +427,6 @@ def printed_tables(gate: GateParts) -> list[Table]:
 
 
 def _rank(gate: GateParts, one: SegmentTest) -> tuple[float, float]:
-    """Key that sorts tests of segments by what they show, then by loss."""
     gain = one.difference if gate.pairs[one.metric].greater_is_better else -one.difference
     return (math.inf if math.isnan(one.pvalue) else one.pvalue), gain
 

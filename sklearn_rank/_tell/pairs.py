@@ -135,7 +135,6 @@ def title_of_pairs(rows: Sequence[PairRow], design: Design, n_overall: int | tup
 
 
 def _is_corrected(rows: Iterable[PairRow]) -> bool:
-    """Whether the correction changes a printed p-value."""
     return any(row.corrected_pvalue > row.pvalue for row in rows)
 
 
@@ -186,7 +185,6 @@ def _short(name: str) -> str:
 
 
 def _alone(row: PairRow) -> Table:
-    """The only pair, in one line."""
     corrected: dict[str, Any] = {P_CORRECTED: row.corrected_pvalue} if _is_corrected([row]) else {}
     counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
     low, high = row.ends
@@ -196,7 +194,6 @@ def _alone(row: PairRow) -> Table:
 
 
 def _of_pairs(rows: Sequence[PairRow], means: Mapping[str, float], design: Design) -> list[Table]:
-    """The systems, and the pairs."""
     n_of: dict[str, int] = {}
     for row in rows:
         n_a, n_b = row.n_units if isinstance(row.n_units, tuple) else (row.n_units, row.n_units)
@@ -213,7 +210,6 @@ def _of_pairs(rows: Sequence[PairRow], means: Mapping[str, float], design: Desig
 
 
 def _of_segments(rows: Sequence[PairRow], design: Design, *, is_text: bool) -> Table:
-    """The rows of a pair, and its row of all queries."""
     by, width = design.by, max(6, VALUE_WIDTH // len(design.by)) if is_text else WIDTH
     cells = []
     for row in rows:

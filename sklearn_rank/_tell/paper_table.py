@@ -94,7 +94,6 @@ class PaperTable:
         )  # fmt: skip
 
     def _corner(self, text: str) -> list[str]:
-        """Headers of the columns of names."""
         return [*[""] * self.has_letters, text]
 
     def _names(self, written: Callable[[str], str]) -> list[list[str]]:

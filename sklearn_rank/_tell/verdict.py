@@ -58,7 +58,6 @@ def verdict(
 
 
 def _of_untested(means: Mapping[str, float], metric: str, extreme: str) -> Parts:
-    """Systems with the highest mean, for errors the lowest, if no test compares them."""
     known = [mean for mean in means.values() if not math.isnan(mean)]
     if not known:
         return [("", f"{metric} is undefined for all {len(means)} systems")]
@@ -69,7 +68,6 @@ def _of_untested(means: Mapping[str, float], metric: str, extreme: str) -> Parts
 
 
 def _of_best(means: Mapping[str, float], candidates: Sequence[str]) -> Parts:
-    """Which of several systems may be the best."""
     if len(candidates) == 1:
         return [*named(candidates), ("", f" is the best of {len(means)} systems")]
     if len(candidates) == len(means):
@@ -97,7 +95,6 @@ def skewed_best(metrics: Sequence[str]) -> str:
 
 
 def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Parts:
-    """Systems that are better and worse than the baseline."""
     by_word = {word: [name for name, found in tested.items() if found.word == word] for word in ("better", "worse")}
     parts: Parts = []
     for word, names in by_word.items():

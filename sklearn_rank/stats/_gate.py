@@ -108,7 +108,6 @@ class GateResult(TableReport, HasPage):
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:
-        """Bounds, p-value and decision of each metric."""
         n_metrics = len(self._pairs)
         tests = {
             name: margin_test(pair, self._margin(name), self.largest_loss[name], self.alpha, n_metrics)
@@ -123,7 +122,6 @@ class GateResult(TableReport, HasPage):
 
     @cached_property
     def _floor_tests(self) -> dict[str, FloorTest]:
-        """Bounds and decision of each floor."""
         return {name: floor.test(self.alpha, len(self._floors)) for name, floor in self._floors.items()}
 
     def _margin(self, metric: str) -> float | None:
@@ -541,7 +539,6 @@ def _nothing(metric: str, aligned: Aligned) -> Nothing | None:
 
 
 def _about(metric: str, aligned: Aligned, nothing: Nothing | None) -> AboutMetric:
-    """What is known about the values of a metric."""
     counts, meaning = aligned.counts, aligned.meaning or ""
     leaves_out = counts is not None and counts.counts_as is not None and math.isnan(counts.counts_as)
     n_settled = (counts.n_settled or 0) if counts is not None and leaves_out else 0
@@ -553,7 +550,6 @@ def _about(metric: str, aligned: Aligned, nothing: Nothing | None) -> AboutMetri
 
 
 def _paired(metric: str, aligned: Aligned, rows: Any = slice(None)) -> PairedQueries:
-    """Values of one metric, matched by query, or those of some queries."""
     assert aligned.qid is not None
     new, old = aligned.values
     cluster, weight = some(aligned.cluster, rows), scaled(some(aligned.weight, rows))

@@ -81,7 +81,6 @@ def _means(gate: GateParts, metric: str) -> list[Mean]:
 
 
 def _shown(gate: GateParts, metric: str) -> Difference:
-    """Numbers of a metric for the page."""
     test, pair = gate.tests[metric], gate.pairs[metric]
     won, tied, lost_queries = (int(one.sum()) for one in (pair.gain > 0, pair.gain == 0, pair.gain < 0))
     decided = test.decision in (NO_WORSE, IS_WORSE)

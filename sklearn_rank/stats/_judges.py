@@ -117,13 +117,11 @@ def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array, bool]
 
 
 def _values(aligned: Aligned) -> Array:
-    """Values of one system, or differences of two."""
     first, *others = aligned.values
     return Paired(first, others[0]).values if others else first
 
 
 def _checked(results: Mapping[str, Any], function: str) -> None:
-    """Refuse arguments that are not results, the same result twice, and results with weights or clusters."""
     look(STATISTICS, models=(results,))
     refuse_values(results, function)
     for name, result in results.items():
@@ -177,7 +175,6 @@ def _warn_of_the_same_judge(given: tuple[Evaluation, Evaluation]) -> None:
 
 
 def _rows(values: JudgedValues, found: JudgedEstimate, confidence_level: float) -> list[tuple[Any, ...]]:
-    """Rows of a table: both judges, only people, and only the model, which has no interval."""
     human, model, others = values[:3]
     alone, alone_p = people_alone(values, confidence_level)
     everything = np.concatenate([model, others])
