@@ -518,11 +518,11 @@ def corrections(n_draws, seed):
         yield {"correction": str(correction), "queries": n, "false positives": found}
 
 
-KINDS = ("equal", "one better", "several better", "ties", "rare events", "errors")
+KINDS = ("equal", "one better", "several better", "ties", "rare events", "errors", "runs")
 
 
 def drawn_table(rng, kind):
-    """Values of 2 to 12 systems on 20 to 500 queries (rare events: from 200), and the true gain of each."""
+    """Values of 2 to 12 systems on 20 to 500 queries (rare events: from 200), or in 3 to 6 runs, and true gains."""
     n, m = int(np.exp(rng.uniform(*np.log([200 if kind == "rare events" else 20, 500])))), int(rng.integers(2, 13))
     gain = np.zeros(m)
     if kind != "equal":
@@ -531,6 +531,9 @@ def drawn_table(rng, kind):
     latent = np.sqrt(0.6) * rng.normal(size=n) + np.sqrt(0.4) * rng.normal(size=(m, n)) + gain[:, None]
     if kind == "rare events":
         return (latent > norm.isf(0.03)).astype(float), gain
+    if kind == "runs":
+        k, sd = int(rng.integers(3, 7)), rng.uniform(0, 0.2)
+        return latent[..., None] + rng.normal(scale=sd, size=(m, 1, k)) + rng.normal(scale=0.4, size=(m, n, k)), gain
     return (np.round(latent) / 10 if kind == "ties" else -latent if kind == "errors" else latent), gain
 
 
@@ -542,7 +545,12 @@ def verdicts_of_tables(n_tables, seed, kind=None):
         of = kind or KINDS[i % len(KINDS)]
         values, gain = drawn_table(rng, of)
         metric, best = "rmse" if of == "errors" else "map", np.flatnonzero(gain == gain.max())
-        results = {str(j): Evaluation.from_values(range(values.shape[1]), {metric: x}) for j, x in enumerate(values)}
+        results = {
+            str(j): Evaluation.of_runs(
+                [Evaluation.from_values(range(len(x)), {metric: run}) for run in np.atleast_2d(x.T)]
+            )
+            for j, x in enumerate(values)
+        }
         tests = compare_all(results, baseline="0")
         names = candidates_of(results, tests).names
         sign = 1 if tests.greater_is_better else -1
