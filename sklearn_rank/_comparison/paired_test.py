@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +32,8 @@ from sklearn_rank._tell.text import plain
 from sklearn_rank._tell.verdict import best_in_segments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.table import (
-    Table,
-    TableReport,
-)
+from sklearn_rank._utils.lazy import ReadAttribute
+from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array
 
 T = TypeVar("T")
@@ -44,24 +42,11 @@ CORRECTED_LEVEL = "at the level of the corrected p"
 """Description of drawn intervals."""
 
 
-class OfOnePair(Generic[T]):
+class OfOnePair(ReadAttribute[T]):
     """Attribute of a test with one row, read from this row; a test with several rows does not have it."""
 
-    def __init__(self, description: str) -> None:
-        self.__doc__ = description
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Store the name of the attribute, which is also its name in the row."""
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: PairedTest, owner: type) -> T: ...
-    def __get__(self, instance: PairedTest | None, owner: type) -> Self | T:
+    def read(self, instance: PairedTest) -> T:
         """Value of the only row; an AttributeError if there are several."""
-        if instance is None:
-            return self
         first, *others = instance._pair_rows
         if others:
             raise AttributeError(

@@ -10,28 +10,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sklearn_rank._data.judged import judged_note
-from sklearn_rank._estimates.floors import MET, MISSED, FloorQueries, FloorTest
+from sklearn_rank._estimates.floors import MET, MISSED, UNDECIDED, FloorQueries
+from sklearn_rank._estimates.gate import CHANCE, Gate
 from sklearn_rank._estimates.margins import (
     IS_WORSE,
     NO_LOSS_SHOWN,
     NO_WORSE,
     TOO_SMALL,
-    UNDECIDED,
-    MarginTest,
     PairedQueries,
     SegmentTest,
-    above_margin,
 )
 from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._estimates.samples import is_concentrated
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.notation import display_name, labeled
 from sklearn_rank._tell.notes import between_runs, skew_note
+from sklearn_rank._tell.text import listed
 from sklearn_rank._utils.echo import echo_all
 from sklearn_rank._utils.table import P_CORRECTED, P, Table, shorten_values
-
-CHANCE = 0.8
-"""Probability that the number of queries in the note of an undecided gate decides."""
 
 IF_NO_OTHERS_GAIN = "if no query gains more than those seen"
 """Assumption of the decision "worse"."""
@@ -56,13 +52,12 @@ ONLY_ON_PAGE = (P, "margin")
 class AboutMetric(NamedTuple):
     """What is known about the values of a metric: what they mean, what was left out, and which runs have them."""
 
-    # `n_left_out`: undefined queries that judgments do not settle. `nothing`: reason why no query can tell the systems
-    # apart. `knows_settled`: whether it is known which queries no ranking changes. `of_data`: notes on the data.
+    # `n_left_out`: undefined queries that judgments do not settle. `knows_settled`: whether it is known which queries
+    # no ranking changes. `of_data`: notes on the data.
 
     meaning: str
     judged: Mapping[str, float]
     counts: QueryCounts | None
-    nothing: str
     run_means: RunMeans
     knows_settled: bool
     n_left_out: int
@@ -70,54 +65,17 @@ class AboutMetric(NamedTuple):
     of_data: tuple[str, ...]
 
 
-class ComparedLists(NamedTuple):
-    """Number of ranked lists that differ; None if the results in `unknown` have no fingerprints of rankings."""
+@dataclass(frozen=True, eq=False)
+class GateParts(Gate):
+    """A gate and what its sentences need: attributes of segments, and results without fingerprints of rankings."""
 
-    n_changed: int | None
-    unknown: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class GateParts:
-    """Numbers of a gate by metric, of its floors and segments, and the decision."""
-
-    alpha: float
-    decision: str
-    margin: Mapping[str, float] | None
-    largest_loss: Mapping[str, float]
-    pairs: Mapping[str, PairedQueries]
-    tests: Mapping[str, MarginTest]
-    floors: Mapping[str, FloorQueries]
-    floor_tests: Mapping[str, FloorTest]
     by: tuple[str, ...]
-    segments: list[SegmentTest]
     about: Mapping[str, AboutMetric]
-    lists: ComparedLists
-    n_needed: int | None
-    n_least: Mapping[str, int]
-    smallest_margin: Mapping[str, float]
-
-    def of(self, decision: str) -> list[str]:
-        """Metrics with a decision by all queries."""
-        return [name for name, test in self.tests.items() if test.decision == decision]
+    unknown_lists: tuple[str, ...]
 
     def of_segments(self, decision: str) -> list[SegmentTest]:
         """Tests of segments with a decision."""
         return [one for one in self.segments if one.decision == decision]
-
-    def floors_with(self, decision: str) -> list[str]:
-        """Metrics whose floors have a decision."""
-        return [name for name, test in self.floor_tests.items() if test.decision == decision]
-
-    @property
-    def nothing(self) -> list[str]:
-        """Reasons why no query can tell the systems apart by a metric."""
-        return [self.about[name].nothing for name in self.pairs if self.about[name].nothing]
-
-    @property
-    def behind(self) -> list[str]:
-        """Metrics whose mean loss is above the margin."""
-        return [name for name, margin in (self.margin or {}).items() if above_margin(self.pairs[name], margin) < 0]
 
 
 # --- the verdict -------------------------------------------------------------------------------------------------
@@ -133,11 +91,11 @@ def verdict_of(gate: GateParts) -> str:
     if decision == MET:
         return f"Met: {_floors(gate, MET, 'is')}, {alpha}"
     if gate.nothing and decision == UNDECIDED:
-        return f"Not decided: {gate.nothing[0]}"
+        return f"Not decided: {next(iter(gate.nothing.values()))}"
     if decision == UNDECIDED:
         return f"Not decided: {_needs(gate)}"
     floors = f" {_floors(gate, MET, 'is')}." if gate.floors else ""
-    if gate.lists.n_changed == 0:
+    if gate.n_changed == 0:
         head = "No worse" if decision == NO_WORSE else "No loss is shown"
         n_queries = max(len(pair.qid) for pair in gate.pairs.values())
         return (
@@ -189,7 +147,7 @@ def _needs(gate: GateParts) -> str:
             for name in open_floors
         ]
         like = "differences" if gate.of(UNDECIDED) else "values"
-        said = f"with {like} like these about {needed} queries are needed (they would show that {_and(shown)})."
+        said = f"with {like} like these about {needed} queries are needed (they would show that {listed(shown)})."
     too_few = {
         name: n for name, n in gate.n_least.items() if name in gate.of(UNDECIDED) and len(gate.pairs[name].qid) < n
     }
@@ -218,16 +176,11 @@ def _no_loss_shown(gate: GateParts) -> str:
         if loss > 0:
             losses.append(f"about {loss:.2g}{inside}")
     left = (
-        f"Losses up to {_and(losses)} cannot be ruled out."
+        f"Losses up to {listed(losses)} cannot be ruled out."
         if losses
         else f"Losses are ruled out, alpha={gate.alpha:g}."
     )
     return f"No loss is shown{where}: {', '.join(parts)}. {left}"
-
-
-def _and(words: list[str]) -> str:
-    *most, last = words
-    return " and ".join(filter(None, [", ".join(most), last]))
 
 
 def rounded_up(x: float) -> str:
@@ -242,7 +195,7 @@ def rounded_up(x: float) -> str:
 def notes(gate: GateParts) -> list[str]:
     """What the bounds mean, what the decision assumes, and which queries were left out."""
     said = [*_on_bounds(gate), *_on_segments(gate), *_on_floors(gate)]
-    said += [text for text in gate.nothing if text not in verdict_of(gate)]
+    said += [text for text in gate.nothing.values() if text not in verdict_of(gate)]
     if gate.n_needed is not None:
         said.append(f"The number of needed queries decides with a chance of about {CHANCE:g}, less for rare losses.")
     said += [*_on_lists(gate), *_assumptions(gate)]
@@ -276,7 +229,7 @@ def _on_bounds(gate: GateParts) -> list[str]:
         return []
     level, other = 100 * (1 - gate.alpha), 100 * (1 - gate.alpha / len(gate.pairs))
     said = "The difference is new minus old; low and high are its one-sided bounds"
-    if gate.lists.n_changed == 0:
+    if gate.n_changed == 0:
         return [f"{said}. They do not decide here."]
     if gate.margin is None:
         levels = f"{level:g} %"
@@ -329,7 +282,7 @@ def _on_floors(gate: GateParts) -> list[str]:
 
 def _on_lists(gate: GateParts) -> list[str]:
     """Notes if no query differs in value and the lists are not known to be identical."""
-    if not gate.pairs or gate.lists.n_changed == 0 or any(pair.gain.any() for pair in gate.pairs.values()):
+    if not gate.pairs or gate.n_changed == 0 or any(pair.gain.any() for pair in gate.pairs.values()):
         return []
     n_units = min(pair.sums.n for pair in gate.pairs.values())
     others = "queries" if next(iter(gate.pairs.values())).cluster is None else "clusters"
@@ -338,14 +291,14 @@ def _on_lists(gate: GateParts) -> list[str]:
         f"No query differs in value. With {100 * (1 - gate.alpha):g} % confidence at most {share:.2g} % of other "
         f"{others} do."
     ]
-    if gate.lists.unknown:
+    if gate.unknown_lists:
         said.append(
-            f"Whether the lists are identical, which would pass, is not known: {echo_all(gate.lists.unknown)} "
-            f"{'has' if len(gate.lists.unknown) == 1 else 'have'} no fingerprints of rankings. Results of "
+            f"Whether the lists are identical, which would pass, is not known: {echo_all(gate.unknown_lists)} "
+            f"{'has' if len(gate.unknown_lists) == 1 else 'have'} no fingerprints of rankings. Results of "
             "evaluate_run have them, and of evaluate unless all rows come in the order of their ranks; they are "
             "saved, too. Given values, subsets, batches and sparse matrices have none."
         )
-    elif n := gate.lists.n_changed:
+    elif n := gate.n_changed:
         said.append(f"The lists of {n} queries differ." if n > 1 else "The list of 1 query differs.")
     return said
 

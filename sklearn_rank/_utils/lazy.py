@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 from sklearn_rank._utils.read_only import ReadOnlyArrays, read_only
 
@@ -29,3 +29,26 @@ class cached_property(Generic[T]):
             value = read_only(value)
         instance.__dict__[self.name] = value
         return value
+
+
+class ReadAttribute(Generic[T]):
+    """Attribute without storage: the method `read` of a subclass returns its value."""
+
+    def __init__(self, description: str) -> None:
+        self.__doc__ = description
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Store the name of the attribute."""
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: Any, owner: type) -> T: ...
+    def __get__(self, instance: Any, owner: type) -> Self | T:
+        """Read the value."""
+        return self if instance is None else self.read(instance)
+
+    def read(self, instance: Any) -> T:
+        """Value of the attribute of an instance."""
+        raise NotImplementedError

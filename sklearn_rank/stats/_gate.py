@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,20 +15,8 @@ from sklearn_rank._data.look import findings_in, report
 from sklearn_rank._data.nothing import Nothing, nothing_in_words
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.floors import MET, MISSED, FloorQueries, FloorTest
-from sklearn_rank._estimates.margins import (
-    IS_WORSE,
-    NO_LOSS_SHOWN,
-    NO_WORSE,
-    UNDECIDED,
-    MarginTest,
-    PairedQueries,
-    SegmentTest,
-    above_margin,
-    margin_test,
-    segment_tests,
-)
-from sklearn_rank._estimates.noninferiority import Aim, n_for_all, n_for_some, smallest_margin
+from sklearn_rank._estimates.floors import MET, FloorQueries
+from sklearn_rank._estimates.margins import NO_LOSS_SHOWN, NO_WORSE, PairedQueries, segment_tests
 from sklearn_rank._estimates.samples import scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.result import Evaluation
@@ -40,11 +28,11 @@ from sklearn_rank._metric.value_bounds import bounds_of, may_be_settled
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._tell import gate as words
-from sklearn_rank._tell.gate import CHANCE, AboutMetric, ComparedLists, GateParts
+from sklearn_rank._tell.gate import AboutMetric, GateParts
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.lazy import ReadAttribute
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
 from sklearn_rank.stats._gate_arguments import (
     ALPHA,
@@ -56,6 +44,25 @@ from sklearn_rank.stats._gate_arguments import (
     segment_margins,
 )
 from sklearn_rank.stats._gate_page import page_of
+
+T = TypeVar("T")
+
+
+class OfGate(ReadAttribute[T]):
+    """Attribute of a result that its parts have."""
+
+    def read(self, instance: GateResult) -> T:
+        """Value of the parts."""
+        value: T = getattr(instance._parts, self.name)
+        return value
+
+
+class OfTests(ReadAttribute[dict[str, float]]):
+    """Attribute of a result that the test of each metric has."""
+
+    def read(self, instance: GateResult) -> dict[str, float]:
+        """Value of each test."""
+        return {name: getattr(test, self.name) for name, test in instance._parts.tests.items()}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,47 +102,21 @@ class GateResult(TableReport, HasPage):
         A row for each floor, and for each segment and metric; without rows if there are none.
     """
 
-    margin: dict[str, float] | None
-    alpha: float
-    largest_loss: dict[str, float]
-    _pairs: dict[str, PairedQueries]
-    _floors: dict[str, FloorQueries]
-    _by: tuple[str, ...]
-    _segments: list[SegmentTest]
-    _about: dict[str, AboutMetric]
-    _lists: ComparedLists
+    _parts: GateParts
     _results: tuple[Evaluation | None, Evaluation]
 
-    @cached_property
-    def _tests(self) -> dict[str, MarginTest]:
-        n_metrics = len(self._pairs)
-        tests = {
-            name: margin_test(pair, self._margin(name), self.largest_loss[name], self.alpha, n_metrics)
-            for name, pair in self._pairs.items()
-        }
-        if self._lists.n_changed == 0:
-            passed = NO_LOSS_SHOWN if self.margin is None else NO_WORSE
-            tests = {name: test._replace(decision=passed) for name, test in tests.items()}
-        if self.margin is None:
-            return tests
-        return {n: t._replace(decision=UNDECIDED) if self._about[n].nothing else t for n, t in tests.items()}
-
-    @cached_property
-    def _floor_tests(self) -> dict[str, FloorTest]:
-        return {name: floor.test(self.alpha, len(self._floors)) for name, floor in self._floors.items()}
-
-    def _margin(self, metric: str) -> float | None:
-        return None if self.margin is None else self.margin[metric]
-
-    @property
-    def decision(self) -> str:
-        """The decision by all metrics, segments and floors: the worst of them, in the order of the class."""
-        floors = {test.decision for test in self._floor_tests.values()}
-        decided = {*self.decisions.values()} | {IS_WORSE for one in self._segments if one.decision == IS_WORSE}
-        for one in (IS_WORSE, MISSED, UNDECIDED):
-            if one in decided | floors:
-                return one
-        return decided.pop() if decided else MET
+    margin = OfGate[dict[str, float] | None]("Loss that still counts as no worse, by metric.")
+    alpha = OfGate[float]("Probability of each wrong decision.")
+    largest_loss = OfGate[dict[str, float]]("Assumed largest loss of a query, by metric.")
+    decision = OfGate[str]("The decision by all metrics, segments and floors: the worst of them.")
+    decisions = OfGate[dict[str, str]]("Decision of each metric.")
+    difference = OfGate[dict[str, float]]("Mean difference by each metric, new minus old.")
+    low = OfTests("Lower one-sided bound of each difference.")
+    high = OfTests("Upper one-sided bound of each difference.")
+    pvalue = OfTests("P-value of the hypothesis that new loses the margin or more, by each metric.")
+    n_needed = OfGate[int | None]("Number of queries that would decide if their differences are like these.")
+    n_least = OfGate[dict[str, int]]("Smallest number of queries that can show each margin if no query differs.")
+    smallest_margin = OfGate[dict[str, float]]("Smallest margin that these queries can show if no query differs.")
 
     def __bool__(self) -> bool:
         """Whether the gate passes: new is no worse, or without a margin no loss is shown, and each floor is met."""
@@ -150,92 +131,9 @@ class GateResult(TableReport, HasPage):
         return super().__repr__()
 
     @property
-    def decisions(self) -> dict[str, str]:
-        """Decision of each metric."""
-        return {name: test.decision for name, test in self._tests.items()}
-
-    @property
     def verdict(self) -> str:
         """The decision and its reason in one sentence."""
         return words.verdict_of(self._parts)
-
-    @cached_property
-    def _parts(self) -> GateParts:
-        """Everything that is said."""
-        return GateParts(
-            self.alpha, self.decision, self.margin, self.largest_loss, self._pairs, self._tests, self._floors,
-            self._floor_tests, self._by, self._segments, self._about, self._lists, self.n_needed, self.n_least,
-            self.smallest_margin,
-        )  # fmt: skip
-
-    @property
-    def difference(self) -> dict[str, float]:
-        """Mean difference by each metric, new minus old."""
-        return {name: pair.difference for name, pair in self._pairs.items()}
-
-    @property
-    def low(self) -> dict[str, float]:
-        """Lower one-sided bound of each difference."""
-        return {name: test.low for name, test in self._tests.items()}
-
-    @property
-    def high(self) -> dict[str, float]:
-        """Upper one-sided bound of each difference."""
-        return {name: test.high for name, test in self._tests.items()}
-
-    @property
-    def pvalue(self) -> dict[str, float]:
-        """P-value of the hypothesis that new loses the margin or more, by each metric."""
-        return {name: test.pvalue for name, test in self._tests.items()}
-
-    @cached_property
-    def n_needed(self) -> int | None:
-        """Number of queries that would decide with a probability of about 0.8 if their differences are like these.
-
-        All metrics must pass on these queries, including those that pass here.
-        """
-        if self.decision != UNDECIDED or any(self._about[name].nothing for name in self._pairs):
-            return None
-        floors = [
-            self._floors[name].aim(self.alpha, len(self._floors))
-            for name, test in self._floor_tests.items() if test.decision == UNDECIDED
-        ]  # fmt: skip
-        needed = [n_for_all(floors, CHANCE)] if floors else []
-        if UNDECIDED in self.decisions.values():
-            needed.append(self._n_for_margins())
-        return None if math.isinf(n := max(needed)) else int(n)
-
-    def _n_for_margins(self) -> float:
-        aims = self._aims
-        above = {name: above_margin(self._pairs[name], aim.margin) for name, aim in aims.items()}
-        if behind := [name for name in aims if above[name] < 0]:
-            level = self.alpha / len(self._pairs)
-            seen = {name: self._pairs[name].largest_difference for name in behind}
-            return n_for_some(
-                [replace(aims[name].mirrored, largest_loss=seen[name], alpha=level) for name in behind], CHANCE
-            )
-        return math.inf if 0 in above.values() else n_for_all([*aims.values()], CHANCE)
-
-    @property
-    def _aims(self) -> dict[str, Aim]:
-        """Test of each metric for no worse."""
-        return {
-            name: Aim(pair.sums, len(pair.qid), margin, self.largest_loss[name], self.alpha, pair.between)
-            for name, margin in (self.margin or {}).items()
-            for pair in [self._pairs[name]]
-        }
-
-    @cached_property
-    def n_least(self) -> dict[str, int]:
-        """Smallest number of queries that can show each margin if no query differs; empty without a margin."""
-        return {name: aim.n_least for name, aim in self._aims.items() if aim.margin > 0}
-
-    @property
-    def smallest_margin(self) -> dict[str, float]:
-        """Smallest margin of each metric that these queries can show if no query differs."""
-        return {
-            name: smallest_margin(pair.sums, self.largest_loss[name], self.alpha) for name, pair in self._pairs.items()
-        }
 
     @property
     def table(self) -> Table:
@@ -281,15 +179,16 @@ class GateResult(TableReport, HasPage):
             If there is no such metric, or `n` is not an int >= 1.
         """
         COUNT.check("n", n, "lost_most")
-        if not self._pairs:
+        pairs = self._parts.pairs
+        if not pairs:
             raise ValueError("lost_most needs an old system. Got a gate without old=.")
-        metric = next(iter(self._pairs)) if metric is None else metric
-        if not is_key(metric, self._pairs):
+        metric = next(iter(pairs)) if metric is None else metric
+        if not is_key(metric, pairs):
             raise ValueError(
-                f"The 'metric' parameter of lost_most must be one of {echo_all(self._pairs)}. Got {echo(metric)}."
-                f"{other_spelling(metric, self._pairs)}"
+                f"The 'metric' parameter of lost_most must be one of {echo_all(pairs)}. Got {echo(metric)}."
+                f"{other_spelling(metric, pairs)}"
             )
-        return Table(("query", "old", "new", "difference"), tuple(words.lost(self._pairs[metric], n)))
+        return Table(("query", "old", "new", "difference"), tuple(words.lost(pairs[metric], n)))
 
     def to_markdown(self) -> str:
         """The decision, its reasons and the tables in Markdown, as a comment on a pull request.
@@ -322,7 +221,7 @@ class GateResult(TableReport, HasPage):
         old, new = self._results
         content = page_of(self._parts, old, new, options)
         if old is not None:
-            new._add_lists(content, old, next(iter(self._pairs)), options)
+            new._add_lists(content, old, next(iter(self._parts.pairs)), options)
         return content
 
 
@@ -492,7 +391,6 @@ def no_worse(
         raise ValueError(one.message)
     report(STATISTICS, [one for of_metric in known.values() for one in of_metric.findings][:1])
     pairs = {metric: _paired(metric, known[metric]) for metric in margins}
-    about = {metric: _about(metric, of_metric, nothing.get(metric)) for metric, of_metric in known.items()}
     losses = largest_losses(largest_loss, pairs)
     given = None if margin is None else checked_margins(margins, [*pairs])
     for metric, value in (given or {}).items():
@@ -506,16 +404,18 @@ def no_worse(
                 f"system would be no worse. Got {value:g} for {echo(metric)}, {which}."
             )
     # Fingerprints of rankings take as long as metrics, so compare them only if no value differs.
-    same = bool(pairs) and not any(pair.gain.any() or about[name].n_filled for name, pair in pairs.items())
-    lists = compared_lists(results) if same else ComparedLists(None)
+    same = bool(pairs) and not any(pair.gain.any() or known[name].n_filled for name, pair in pairs.items())
+    n_changed, unknown = compared_lists(results) if same else (None, ())
     names, segments = _segments(by, results, {metric: known[metric] for metric in margins}) if pairs else ((), {})
     of_segments = segment_margins(segment_margin, segments, given or dict.fromkeys(pairs, 0.0))
-    return GateResult(
-        given, float(alpha), losses, pairs,
+    parts = GateParts(
+        float(alpha), given, losses, pairs,
         {metric: _floor(metric, known[metric], value, settled_as) for metric, value in floors.items()},
-        names, segment_tests(segments, of_segments, losses, float(alpha)), about, lists,
-        (results.get("old"), results["new"]),
+        segment_tests(segments, of_segments, losses, float(alpha)),
+        {metric: nothing_in_words([metric], why) for metric, why in nothing.items() if why is not None},
+        n_changed, names, {metric: _about(metric, of_metric) for metric, of_metric in known.items()}, unknown,
     )  # fmt: skip
+    return GateResult(parts, (results.get("old"), results["new"]))
 
 
 # --- values of both systems on the same queries ------------------------------------------------------------------
@@ -538,13 +438,13 @@ def _nothing(metric: str, aligned: Aligned) -> Nothing | None:
     return aligned.nothing
 
 
-def _about(metric: str, aligned: Aligned, nothing: Nothing | None) -> AboutMetric:
+def _about(metric: str, aligned: Aligned) -> AboutMetric:
     counts, meaning = aligned.counts, aligned.meaning or ""
     leaves_out = counts is not None and counts.counts_as is not None and math.isnan(counts.counts_as)
     n_settled = (counts.n_settled or 0) if counts is not None and leaves_out else 0
     return AboutMetric(
-        meaning, aligned.judged, counts, "" if nothing is None else nothing_in_words([metric], nothing),
-        aligned.run_means, aligned.settled is not None or not may_be_settled(metric, meaning),
+        meaning, aligned.judged, counts, aligned.run_means,
+        aligned.settled is not None or not may_be_settled(metric, meaning),
         aligned.n_left_out - n_settled, aligned.n_filled, aligned.about_data,
     )  # fmt: skip
 
@@ -618,13 +518,13 @@ def _segments(
     return names, found
 
 
-def compared_lists(results: Mapping[str, Evaluation]) -> ComparedLists:
-    """Compare the ranked lists of both systems by query; a query that only one system has counts as different."""
+def compared_lists(results: Mapping[str, Evaluation]) -> tuple[int | None, tuple[str, ...]]:
+    """Number of ranked lists that differ, and results of unknown lists; a query of only one system differs."""
     prints = {name: result.ranking_fingerprints for name, result in results.items()}
     if unknown := [name for name, sums in prints.items() if sums is None]:
-        return ComparedLists(None, tuple(unknown))
+        return None, tuple(unknown)
     new, old = (
         dict(zip(result.qid.tolist(), np.asarray(prints[name]).tolist(), strict=True))
         for name, result in results.items()
     )
-    return ComparedLists(sum(new.get(query) != old.get(query) for query in {*new, *old}))
+    return sum(new.get(query) != old.get(query) for query in {*new, *old}), ()

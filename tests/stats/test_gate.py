@@ -291,13 +291,13 @@ def test_the_number_of_queries_that_decides(rng):
         return no_worse(new=new, old=old, margin=margin, largest_loss=1)
 
     one, both = gate(0.0, {"b": 0.02}), gate(0.0, {"a": 0.02, "b": 0.02})
-    assert one.n_needed == n_for_all([*one._aims.values()], 0.8)
+    assert one.n_needed == n_for_all([*one._parts.aims.values()], 0.8)
     assert f"about {one.n_needed} queries are needed (they would show that new is no worse)." in one.verdict
     assert "decides with a chance of about 0.8, less for rare losses." in str(one)
-    assert one.n_needed < both.n_needed == n_for_all([*both._aims.values()], 0.8)
+    assert one.n_needed < both.n_needed == n_for_all([*both._parts.aims.values()], 0.8)
     assert gate(0.0, {"b": 0.4}).n_needed is None
     losing = gate(-0.05, {"a": 0.02, "b": 0.02})
-    aim = replace(losing._aims["a"].mirrored, alpha=ALPHA / 2, largest_loss=np.abs(d - 0.05).max())
+    aim = replace(losing._parts.aims["a"].mirrored, alpha=ALPHA / 2, largest_loss=np.abs(d - 0.05).max())
     assert (losing.decision, losing.n_needed) == ("undecided", n_for_some([aim], 0.8))
     assert f"about {losing.n_needed} queries are needed (they would show that new is worse)." in losing.verdict
 
