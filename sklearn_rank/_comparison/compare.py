@@ -71,9 +71,9 @@ def compare(
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
     missing : "raise", "worst" or float, default="raise"
-        Value of a query that is missing in one system. "worst": the worst value of the metric, such as 0 for nDCG; a
+        Value of a query that is missing in a system. "worst": the worst value of the metric, such as 0 for nDCG; a
         metric without one, such as an error without an upper bound, needs a number. The best value is refused, because
-        a missing list is no success. ``nan`` leaves the query out of both.
+        a missing list is no success. ``nan`` leaves the query out of all systems.
     greater_is_better : bool, default=None
         Direction of the metric, for `won` and `lost`. None: the direction of the metric, which for a pandas Series is
         its name; True for arrays.

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from sklearn_rank._comparison.align import align
-from sklearn_rank._comparison.compare import check_options, check_test, paired_test
+from sklearn_rank._comparison.compare import check_options, check_test, compare, paired_test
 from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._data.doors import STATISTICS, VERDICTS
 from sklearn_rank._data.look import look, report
@@ -17,10 +17,12 @@ from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.weights import WeightLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.typing import RandomState
 
 
+@described_as(compare)
 @named_arguments
 def compare_all(
     results: Mapping[str, Any],
@@ -47,32 +49,12 @@ def compare_all(
     results : dict of str to Evaluation or array-like of shape (n_queries,), or Comparison
         Two systems or more, each in a form that `compare` takes. All systems are compared on the same queries: a query
         that is undefined for one system is left out for all. Tests for different queries use all queries of a system.
-    metric : str, default=None
-        Name of the metric in `evaluate`. None: the only metric of the results.
     baseline : str, default=None
         Name of the system to compare all others with. None: all pairs.
-    test : str, default="t"
-        As in `compare`.
     correction : {"holm", "bonferroni", "bh"} or None, default="holm"
         Of the p-values for the number of pairs. "bh" is Benjamini-Hochberg.
-    clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
-        As in `compare`.
-    weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
-        As in `compare`.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        As in `compare`.
     confidence_level : float, default=0.95
         Level of each interval before the correction.
-    missing : "raise", "worst" or float, default="raise"
-        Value of a query that is missing in a system. "worst": the worst value of the metric, such as 0 for nDCG; a
-        metric without one, such as an error without an upper bound, needs a number. The best value is refused, because
-        a missing list is no success. ``nan`` leaves the query out of all.
-    greater_is_better : bool, default=None
-        As in `compare`.
-    n_resamples : int, default=9999
-        As in `compare`.
-    random_state : int, RandomState, Generator or None, default=None
-        Source of the resamples.
 
     Returns
     -------

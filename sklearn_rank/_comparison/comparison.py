@@ -119,7 +119,6 @@ SUMMARY_COLUMNS = (
     "tied", "lost", P, P_CORRECTED, P_OF_FOLDS, "judged",
 )  # fmt: skip
 FOLD_COLUMNS = ("fold mean", "fold sd", P_OF_FOLDS)
-"""Columns of the summary that exist only with folds."""
 
 PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", P_CORRECTED, "won", "lost", "queries")
 """Printed columns; in a terminal, the interval is a single column, and each metric has a block."""
@@ -436,6 +435,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         """
         return self._result(self.baseline if model is None else model).worst_queries(n, metric=metric)
 
+    @described_as(worst_queries)
     def most_different(self, a: str, b: str, n: int = 10, *, metric: str | None = None) -> Table:
         """Return the queries with the largest differences between two models, the largest first.
 
@@ -443,10 +443,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         ----------
         a, b : str
             Names of the models.
-        n : int, default=10
-            Number of queries.
-        metric : str, default=None
-            None: the first.
 
         Returns
         -------

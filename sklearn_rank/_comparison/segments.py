@@ -19,11 +19,9 @@ from sklearn_rank._estimates.proportions import are_rates
 from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import Paired, Unpaired, counted, exact_mean, scaled, some
 from sklearn_rank._estimates.segments import (
-    WON_AND_LOST,
     equal_means,
     macro_difference,
     macro_mean,
-    macro_pvalue,
     macro_share,
 )
 from sklearn_rank._estimates.significance import ComparisonOptions, run_test
@@ -42,7 +40,6 @@ MACRO_DIFFERENCE_COLUMNS = (
 """Columns of the table of means over segments."""
 
 MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error", "df", P, P_CORRECTED)
-"""Printed columns."""
 
 
 def compare_segments(
@@ -165,8 +162,10 @@ def _macro(
 def _macro_row(
     systems: tuple[str, str], pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned
 ) -> Iterable[Any]:
-    pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
     between = aligned.between(systems, weight=macro_share(segment, pair.weight))
-    n_segments, n, difference, *rest = macro_difference(pair, segment, pseudo, most, options.confidence_level, between)
+    n_segments, n, *rest = macro_difference(
+        pair, segment, options, between, aligned.largest_difference,
+        are_rates=are_rates(pair, is_binary=aligned.is_binary),
+    )  # fmt: skip
     means = (macro_mean(x, segment, pair.cluster, pair.weight).mean for x in (pair.a, pair.b))
-    return (n_segments, n, *means, difference, *rest, macro_pvalue(pair, segment, options, pseudo, between))
+    return (n_segments, n, *means, *rest)

@@ -30,7 +30,6 @@ HIGHEST_VALUE = 1e100
 """Largest value that is accepted: its fourth power and sums of them are still within the range of a float."""
 
 METHODS = ("auto", "t", "wilson", "percentile", "bca")
-"""Methods of intervals."""
 
 POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {

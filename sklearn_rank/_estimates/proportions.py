@@ -34,7 +34,7 @@ def wilson(values: Array, z: float) -> Interval:
 
 def are_rates(sample: Paired | Unpaired, *, is_binary: bool) -> bool:
     """Whether a sample is of two success rates, of queries that are independent and count once each."""
-    has_units = isinstance(sample, Paired) and sample.has_units
+    has_units = isinstance(sample, Paired) and not (sample.weight is None and sample.cluster is None)
     return is_binary and not has_units and are_successes(sample.a) and are_successes(sample.b)
 
 

@@ -265,16 +265,6 @@ class Paired:
         return sample_of(self.values, self.cluster, self.weight)
 
     @property
-    def has_units(self) -> bool:
-        """Whether queries have weights or clusters."""
-        return self.weight is not None or self.cluster is not None
-
-    @property
-    def deviations(self) -> Array:
-        """Contribution of each unit to the mean difference, up to a factor."""
-        return self.sample.deviations
-
-    @property
     def df(self) -> float:
         """Degrees of freedom of the t statistic."""
         return self.between.widened(self.sample.standard_error, self.sample.df)[1]

@@ -126,26 +126,6 @@ def _contributions(
     return deviations, None if weight is None else size
 
 
-class PseudoQueries(NamedTuple):
-    """Two values that the interval of a difference of success rates adds to each segment, and how often over all."""
-
-    values: tuple[float, float]
-    number: float
-
-    def mean_and_error(self, x: Array, segment: Index) -> tuple[float, float]:
-        """Mean over segments with these queries, and its standard error."""
-        parts = _parts(segment)
-        of_segment, k = self.number / len(parts), len(parts)
-        n = np.array([len(rows) for rows in parts]) + 2 * of_segment
-        mean = np.array([x[rows].sum() + of_segment * sum(self.values) for rows in parts]) / n
-        square = np.array([(x[rows] ** 2).sum() + of_segment * sum(v**2 for v in self.values) for rows in parts]) / n
-        return exact_mean(mean), math.sqrt(math.fsum((square - mean**2) / n)) / k
-
-
-WON_AND_LOST = PseudoQueries((1.0, -1.0), 2.0)
-"""Pseudo queries of a difference of success rates; they do not depend on the level, so p uses them as well."""
-
-
 def macro_row(
     x: Array, segment: Index, cluster: Index | None, weight: Array | None, bounds: tuple[float, float],
     confidence_level: float, between: Between,
@@ -167,16 +147,38 @@ def macro_share(segment: Index, weight: Array | None) -> Array:
 
 
 def macro_difference(
-    pair: Paired, segment: Index, pseudo: PseudoQueries | None, most: float, confidence_level: float, between: Between
+    pair: Paired, segment: Index, options: ComparisonOptions, between: Between, most: float, *, are_rates: bool
 ) -> tuple[Any, ...]:
-    """The numbers of `macro_row` for a difference, whose interval ends at `most`; without spread it has none."""
+    """The numbers of `macro_row` for a difference, whose interval ends at `most`, and p; without spread no interval."""
     found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
     estimate = MeanEstimate(*found[:3]).widened(between)
-    if pseudo is not None:
-        estimate = MeanEstimate(*pseudo.mean_and_error(pair.values, segment), math.inf)
-    low, high = t_interval(*estimate[:3], confidence_level, "two-sided")
-    ends = max(low, -most), min(high, most)
-    return (found.n_segments, pair.n, found.mean, *_numbers(estimate, ends))
+    if are_rates:
+        estimate = _with_pseudo_pairs(pair.values, segment)
+    low, high = t_interval(*estimate[:3], options.confidence_level, "two-sided")
+    cells = _numbers(estimate, (max(low, -most), min(high, most)))
+    return (found.n_segments, pair.n, found.mean, *cells, _macro_pvalue(pair, segment, options, estimate))
+
+
+def _with_pseudo_pairs(x: Array, segment: Index) -> MeanEstimate:
+    """Mean over segments of differences of success rates, with two queries won and two lost, divided over segments."""
+    parts = _parts(segment)
+    n = np.array([len(rows) for rows in parts]) + 4 / len(parts)
+    mean = np.array([x[rows].sum() for rows in parts]) / n
+    square = np.array([(x[rows] ** 2).sum() + 4 / len(parts) for rows in parts]) / n
+    return MeanEstimate(exact_mean(mean), math.sqrt(math.fsum((square - mean**2) / n)) / len(parts), math.inf)
+
+
+def _macro_pvalue(pair: Paired, segment: Index, options: ComparisonOptions, estimate: MeanEstimate) -> float | None:
+    """P-value of a difference of means over segments; None for tests that do not compare means."""
+    error = estimate.standard_error
+    if options.test not in ("t", "randomization"):
+        return None
+    if pair.identical:
+        return 1.0
+    # Without spread, t is infinite, so the test uses the signs.
+    if options.test == "t" and error != 0:
+        return None if math.isnan(error) else t_pvalue(estimate.center / error, estimate.df, options.alternative)
+    return randomization(replace(pair, weight=scaled(macro_share(segment, pair.weight))), options).pvalue
 
 
 def _numbers(estimate: MeanEstimate, ends: tuple[float, float]) -> tuple[float | None, ...]:
@@ -184,26 +186,6 @@ def _numbers(estimate: MeanEstimate, ends: tuple[float, float]) -> tuple[float |
     if not estimate.standard_error > 0:
         return (None,) * 4
     return (*ends, estimate.standard_error, None if math.isinf(estimate.df) else float(estimate.df))
-
-
-def macro_pvalue(
-    pair: Paired, segment: Index, options: ComparisonOptions, pseudo: PseudoQueries | None, between: Between
-) -> float | None:
-    """P-value of a difference of means over segments; None for tests that do not compare means."""
-    if options.test not in ("t", "randomization"):
-        return None
-    if pair.identical:
-        return 1.0
-    if options.test == "t" and pseudo is not None:
-        mean, error = pseudo.mean_and_error(pair.values, segment)
-        return t_pvalue(mean / error, math.inf, options.alternative)
-    found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
-    # Without spread, t is infinite, so the test uses the signs.
-    error, df = between.widened(found.standard_error, found.df)
-    if options.test == "t" and error != 0:
-        t = ratio(found.mean, error)
-        return None if math.isnan(t) else t_pvalue(t, df, options.alternative)
-    return randomization(replace(pair, weight=scaled(macro_share(segment, pair.weight))), options).pvalue
 
 
 def _sample(x: Array, rows: Index, cluster: Index | None, weight: Array | None) -> Sample:

@@ -40,7 +40,6 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import MatrixLike
 
 NO_NAMES: dict[str, str] = {}
-"""Names of columns where there are none."""
 
 
 BY_TIE_BREAK = "ties by tie_break, highest first"

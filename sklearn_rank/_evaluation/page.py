@@ -35,7 +35,6 @@ MOST_DOCUMENTS = 100
 """Documents of a query that are kept: the largest contributions, then the first ranks."""
 
 N_REASONS = 3
-"""Documents that the sentence on a difference names."""
 
 N_TO_JUDGE = 10
 LEVEL = 0.95

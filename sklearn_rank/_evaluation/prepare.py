@@ -12,15 +12,18 @@ from sklearn_rank._data.look import KINDS_OF_LABELS, look_at_rows
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import as_mask, read, with_columns
+from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.prepared import PreparedMetrics, labels_of_rows
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, is_single_metric, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import MatrixLike
 
 
+@described_as(evaluate)
 @named_arguments
 def prepare(
     y_true: MatrixLike,
@@ -44,17 +47,8 @@ def prepare(
         It is copied.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         Metrics, as for `evaluate`. Functions in keywords, such as a `gain`, must always return the same values.
-    qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: read from the level "qid" of the index of `y_true`.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row's query in the mean; constant within a query.
-    mask : array-like of bool, shape of `y_true` without subtopics, default=None
-        True for documents, False for padding of queries to the same length.
     n_jobs : int or None, default=None
         Number of threads of a call, counted as in joblib. The result is the same to the last bit.
-    **keywords
-        Keywords of metrics, such as `ties` or `gain`. Each applies to all metrics that accept it; a keyword in a
-        metric's name takes precedence.
 
     Returns
     -------

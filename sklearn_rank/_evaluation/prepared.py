@@ -34,7 +34,6 @@ class RowLabels(NamedTuple):
 
 
 NO_LABELS: Mapping[str, RowLabels] = {}
-"""Neither rows nor columns have labels."""
 
 
 class PreparedMetrics:

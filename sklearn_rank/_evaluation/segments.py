@@ -34,10 +34,8 @@ from sklearn_rank._utils.warning import collected_warnings
 SegmentsBy = str | Sequence[str] | AttributesLike
 
 SEGMENT_COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
-"""Columns of the table behind the attributes."""
 
 MACRO_COLUMNS = ("segments", "queries", "mean", "low", "high", "standard error", "df")
-"""Columns of the mean over segments."""
 
 
 class Partition(NamedTuple):

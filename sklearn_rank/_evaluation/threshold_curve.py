@@ -24,7 +24,6 @@ from sklearn_rank._utils.table import Table
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 MOST_PRINTED = 11
-"""Most thresholds of the printed table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

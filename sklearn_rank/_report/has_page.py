@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sklearn_rank._report.content import Content, Options
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import checked_path, replacing
 
@@ -20,41 +21,6 @@ class HasPage(ABC):
     @abstractmethod
     def _content(self, options: Options) -> Content:
         """Return the content of the page."""
-
-    def _add_lists(self, content: Content, old: Any, metric: str, options: Options) -> None:
-        """Add lists of documents of this and an old result to a page of the same queries, or of some of them."""
-        content.why_no_lists = "There are no lists of documents: the results do not keep them."
-
-    def to_html(
-        self, *, title: str | None = None, text: TextsLike = None, query_text: TextsLike = None,
-        lists: int | Iterable[Any] = 50, code: str | None = None,
-    ) -> str:  # fmt: skip
-        """Return the page of `save_html` as a str.
-
-        Parameters
-        ----------
-        title : str, default=None
-            Line above the verdict.
-        text : dict or callable from document ids to texts, default=None
-        query_text : dict or callable from query ids to texts, default=None
-        lists : int or iterable of query ids, default=50
-            Number of queries whose lists of documents are kept, or ids of the queries.
-        code : str, default=None
-            How the page was made, such as a command, to be shown at its end.
-
-        Returns
-        -------
-        str
-        """
-        for name, given in (("title", title), ("code", code)):
-            if given is not None and not isinstance(given, str):
-                raise TypeError(f"{name} must be a str. Got {echo(given)}.")
-        options = Options(
-            title, _texts("text", text), _texts("query_text", query_text), check_lists(lists), code
-        )  # fmt: skip
-        from sklearn_rank._report.page import to_html  # loads what writes XML
-
-        return to_html(self._content(options), title)
 
     def save_html(
         self, path: Any, *, title: str | None = None, text: TextsLike = None, query_text: TextsLike = None,
@@ -98,6 +64,27 @@ class HasPage(ABC):
         page = self.to_html(title=title, text=text, query_text=query_text, lists=lists, code=code)
         with replacing(file_name) as file:
             file.write(page.encode())
+
+    @described_as(save_html)
+    def to_html(
+        self, *, title: str | None = None, text: TextsLike = None, query_text: TextsLike = None,
+        lists: int | Iterable[Any] = 50, code: str | None = None,
+    ) -> str:  # fmt: skip
+        """Return the page of `save_html` as a str.
+
+        Returns
+        -------
+        str
+        """
+        for name, given in (("title", title), ("code", code)):
+            if given is not None and not isinstance(given, str):
+                raise TypeError(f"{name} must be a str. Got {echo(given)}.")
+        options = Options(
+            title, _texts("text", text), _texts("query_text", query_text), check_lists(lists), code
+        )  # fmt: skip
+        from sklearn_rank._report.page import to_html  # loads what writes XML
+
+        return to_html(self._content(options), title)
 
 
 def check_lists(lists: Any) -> int | list[Any]:

@@ -21,7 +21,6 @@ LONGEST_WORD = 14
 """Number of characters of a word that is never broken; the script has the same."""
 
 CLASSES = {"+": "better", "-": "worse"}
-"""Classes of the parts of a sentence."""
 
 Child = Element | str | None
 

@@ -35,13 +35,11 @@ MOST_BYTES = 2_000_000
 """Maximum number of bytes; a larger page omits texts, then lists."""
 
 MOST_SEGMENTS = 100
-"""Maximum number of rows of a table of segments."""
 
 LONGEST_SAID = 4000
 """Maximum number of characters of a sentence with names."""
 
 QUERIES_AT_ONCE = 20
-"""Number of queries that the table shows at once."""
 
 
 def to_html(content: Content, title: str | None) -> str:

@@ -14,12 +14,10 @@ BETTER_COLOR, WORSE_COLOR, NEUTRAL_COLOR, LINE_COLOR = "#0072b2", "#b54a00", "#6
 """Colors for servers that remove the style sheet."""
 
 ROW_WIDTH, ROW_HEIGHT = 220, 20
-"""Size of the plot in a row of a table."""
 
 PICTURE_HEIGHT = 200
 
 MOST_BARS = 1000
-"""Maximum number of bars in the plot of sorted differences."""
 
 
 def place(x: float, largest: float) -> str:

@@ -33,7 +33,6 @@ IF_NO_OTHERS_GAIN = "if no query gains more than those seen"
 """Assumption of the decision "worse"."""
 
 N_SHOWN = 5
-"""Queries that are printed for each metric: those that lost most."""
 
 MOST_SEGMENT_ROWS = 20
 """Rows of segments that are printed: those that lost most."""

@@ -40,7 +40,6 @@ PAIR_COLUMNS = (
 """Columns of the table behind the attributes of segments."""
 
 METHODS_OF_RATES = {"bonett-price": "Bonett and Price's", "newcombe": "Newcombe's"}
-"""Names of the intervals of success rates."""
 
 PLURALS = {"query": "queries", "fold": "folds"}
 

@@ -24,7 +24,6 @@ BETTER, WORSE = "†", "‡"
 LATEX_MARKS = {BETTER: r"$\dagger$", WORSE: r"$\ddagger$"}
 NO_MEAN = "--"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Letters of systems, in their order."""
 
 
 class Cell(NamedTuple):

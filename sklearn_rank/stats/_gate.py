@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sklearn_rank._comparison.align import Aligned, align, joined_runs, refuse_values
+from sklearn_rank._comparison.compare import compare
 from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.look import findings_in, report
 from sklearn_rank._data.nothing import Nothing, nothing_in_words
@@ -31,6 +32,7 @@ from sklearn_rank._tell import gate as words
 from sklearn_rank._tell.gate import AboutMetric, GateParts
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import ReadAttribute
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
@@ -225,6 +227,7 @@ class GateResult(TableReport, HasPage):
         return content
 
 
+@described_as(compare)
 @named_arguments
 def no_worse(
     *,
@@ -275,10 +278,6 @@ def no_worse(
         by several attributes is a tuple of their values.
     clusters : dict or Series from queries to clusters, default=None
         Cluster of each query, such as its user. None: the clusters of the results.
-    missing : "raise", "worst" or float, default="raise"
-        Value of a query that is missing in one system. "worst": the worst value of the metric, such as 0 for nDCG; a
-        metric without one, such as an error without an upper bound, needs a number. The best value is refused, because
-        a missing list is no success. ``nan`` leaves the query out of both.
     replace_undefined_by : float, default=None
         Value of queries whose judgments fix the value of a metric for every system: no document is relevant, or all
         labels are equal although the metric needs two. Such queries contain no information about a change, so None and

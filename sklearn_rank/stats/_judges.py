@@ -44,7 +44,6 @@ LEAST_WAYS = 1_000_000
 """Number of ways to choose people's queries beyond which a coincidence is ruled out."""
 
 FEWEST_HUMAN = 5
-"""Smallest number of queries judged by people."""
 
 LEAST_OF_MODEL = 0.9
 """Smallest judged share of people's results, as a part of the model's share."""
