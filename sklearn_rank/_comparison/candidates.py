@@ -21,19 +21,10 @@ def best_candidates(
     gains: Mapping[str, float], pvalue: Callable[[str, str], float], worse: Iterable[str] = (), *,
     alpha: float = SHOWN_BELOW,
 ) -> tuple[list[str], list[Pair]]:  # fmt: skip
-    """Return the systems that may be the best, and the pairs (better, worse) that the tests of this function show.
-
-    A system is out if another has the better mean and their two-sided p-value times the number of other systems is at
-    most `alpha`, or if the printed table shows it to be `worse` than another. Each of the best systems stays with
-    probability 1 - alpha / 2 by the first rule (Bonferroni), and with 1 - alpha by both.
-
-    Parameters
-    ----------
-    gains : dict of str to float
-        Mean of each system on the compared queries; higher is better.
-    pvalue : callable
-        P-value of the test of two systems.
-    """
+    """Return the systems that may be the best, and the pairs (better, worse) that the tests of this function show."""
+    # A system is out if another has the better mean (`gains`, higher is better) and their two-sided p-value times the
+    # number of other systems is at most `alpha`, or if the printed table shows it to be `worse` than another. Each of
+    # the best systems stays with probability 1 - alpha / 2 by the first rule (Bonferroni), and with 1 - alpha by both.
     out, shown = {*worse}, []
     # Higher means come first: they show a difference more often, so fewer pairs are tested.
     order = sorted(gains, key=gains.__getitem__, reverse=True)

@@ -37,25 +37,7 @@ MEAN_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class GivenValues(ReadOnlyArrays):
-    """Values of a metric per query, with its mean. They are used like computed ones, but cannot be computed again.
-
-    Attributes
-    ----------
-    of_queries : ndarray of shape (n_queries,)
-        Value of each query.
-    undefined : ndarray of shape (n_queries, 1)
-        Whether the metric is not defined for a query.
-    mean : float
-        Mean over queries.
-    meaning : str
-        The metric with all its keywords, in words.
-    average_kind : {"macro", "micro", "geometric"}
-        How the mean was taken.
-    greater_is_better : bool
-        Whether a higher value is better.
-    is_binary : bool
-        Whether the metric is 0 or 1 for each query, by its definition.
-    """
+    """Values of a metric per query, with its mean. They are used like computed ones, but cannot be computed again."""
 
     of_queries: Array
     undefined: NDArray[np.bool_]

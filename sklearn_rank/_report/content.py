@@ -117,39 +117,12 @@ class Options(NamedTuple):
 
 @dataclass(kw_only=True)
 class Content:
-    """Complete content of a page.
+    """Complete content of a page."""
 
-    Attributes
-    ----------
-    kind : str
-        The line above the heading.
-    heading : sentence in parts
-        The verdict.
-    lead : list of sentences in parts
-    facts : list of (str, str)
-        Text in bold, and the text after it.
-    notes : list of str
-    choices : str
-        Choices behind the numbers: gain, ties, queries without relevant documents.
-    systems, metrics : list of str
-    baseline : int or None
-        Number of the baseline; None for a single system.
-    level, dots : str
-        Level of the intervals of means, "" without intervals; explanation of the plots of differences.
-    shown : int
-        Number of the system to show first.
-    values : dict of (int, int) to ndarray of shape (n_queries,)
-        Values by system and metric.
-    lists : dict of (int, int) to ListsOfQuery
-        Lists by query and system.
-    why_no_lists : str
-        Reason why lists are missing, for all or some queries or metrics.
-    to_judge : (head, rows)
-    made : list of (str, str)
-        A term and its description.
-    tables, tables_below : list of (str, Table)
-        Further tables above and below the queries, each with a heading.
-    """
+    # `kind` is the line above the verdict, `lead` the sentences below it. `facts` are texts in bold and what follows.
+    # `baseline` is the number of a system, None for a single one, and `shown` the one to show first. `level` is that of
+    # the intervals of means, "" without intervals. `values` and `lists` are by the numbers of system and metric, and of
+    # query and system. `to_judge` is a head and rows; `tables_below` are below the queries.
 
     kind: str
     heading: Parts

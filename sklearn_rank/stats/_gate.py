@@ -39,7 +39,6 @@ from sklearn_rank._utils.table import Table, TableReport, markdown_text, printab
 from sklearn_rank.stats._gate_arguments import (
     ALPHA,
     checked_floors,
-    checked_margins,
     largest_losses,
     margins_of,
     refuse_without_baseline,
@@ -391,7 +390,7 @@ def no_worse(
     report(STATISTICS, [one for of_metric in known.values() for one in of_metric.findings][:1])
     pairs = {metric: _paired(metric, known[metric]) for metric in margins}
     losses = largest_losses(largest_loss, pairs)
-    given = None if margin is None else checked_margins(margins, [*pairs])
+    given = None if margin is None else margins
     for metric, value in (given or {}).items():
         largest = max(np.abs(pairs[metric].new).max(), np.abs(pairs[metric].old).max())
         if value >= min(largest, losses[metric]) > 0:

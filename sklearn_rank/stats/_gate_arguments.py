@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,17 +43,28 @@ def margins_of(margin: Any, results: Mapping[str, Evaluation], floors: Mapping[s
 
 def checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, float]:
     """Margins as floats."""
-    if not margins:
-        raise ValueError(f"{MARGIN} Got {echo(margins)}, which names no metric.")
-    for name, value in margins.items():
-        _check_name("margin", name, known)
-        if not is_real(value):
-            raise (ValueError if isinstance(value, float) else TypeError)(f"{MARGIN} Got {echo(value)}.")
-        if value < 0:
-            raise ValueError(
-                f"{MARGIN} To ask whether new is better, use stats.compare. Got {value:g} for {echo(name)}."
-            )
-    return {name: float(value) for name, value in margins.items()}
+    return _numbers(
+        "margin", MARGIN, margins, known, lambda x: x < 0, " To ask whether new is better, use stats.compare."
+    )
+
+
+def _numbers(
+    parameter: str, rule: str, given: dict[Any, Any], known: list[str], is_bad: Callable[[float], bool], hint: str = ""
+) -> dict[str, float]:
+    """Numbers by metric as floats."""
+    if not given:
+        raise ValueError(f"{rule} Got {echo(given)}, which names no metric.")
+    for name, value in given.items():
+        _check_name(parameter, name, known)
+        _check_number(rule, value)
+        if is_bad(value):
+            raise ValueError(f"{rule}{hint} Got {value:g} for {echo(name)}.")
+    return {name: float(value) for name, value in given.items()}
+
+
+def _check_number(rule: str, value: Any) -> None:
+    if not is_real(value):
+        raise (ValueError if isinstance(value, float) else TypeError)(f"{rule} Got {echo(value)}.")
 
 
 def refuse_without_baseline(has_floor: Any, compared: Mapping[str, Any]) -> None:
@@ -75,8 +86,7 @@ def checked_floors(at_least: Any, at_most: Any, new: Evaluation) -> dict[str, fl
             raise TypeError(f"{rule} Got {echo(given)}.")
         for name, value in (given or {}).items():
             _check_name(parameter, name, [*new.per_query], "the new result")
-            if not is_real(value):
-                raise (ValueError if isinstance(value, float) else TypeError)(f"{rule} Got {echo(value)}.")
+            _check_number(rule, value)
             if new.greater_is_better[name] != is_least:
                 other, better = ("at_most", "lower") if is_least else ("at_least", "higher")
                 raise ValueError(f"Where {better} is better pass {other}=, not {parameter}=. Got {echo(name)}.")
@@ -99,8 +109,7 @@ def segment_margins(given: Any, segments: Mapping[Any, Any], margins: Mapping[st
     for name, value in by_segment.items():
         if name not in keys.values():
             raise ValueError(f"segment_margin= must name segments: {echo_all(keys.values())}. Got {echo(name)}.")
-        if not is_real(value):
-            raise (ValueError if isinstance(value, float) else TypeError)(f"{rule} Got {echo(value)}.")
+        _check_number(rule, value)
         if value < 0:
             raise ValueError(f"{rule} Got {value:g}.")
     return {(segment, metric): float(by_segment.get(keys[segment], margins[metric])) for segment, metric in segments}
@@ -122,9 +131,8 @@ def largest_losses(given: Any, pairs: Mapping[str, Any]) -> dict[str, float]:
     losses = {name: pair.range_seen if pair.span is None else pair.span for name, pair in pairs.items()}
     if given is None:
         return losses
-    if isinstance(given, Mapping) and not given:
-        raise ValueError(f"{LARGEST_LOSS} Got {echo(given)}, which names no metric.")
-    known = checked_losses(dict(given) if isinstance(given, Mapping) else dict.fromkeys(pairs, given), pairs)
+    by_metric = dict(given) if isinstance(given, Mapping) else dict.fromkeys(pairs, given)
+    known = _numbers("largest_loss", LARGEST_LOSS, by_metric, [*pairs], lambda x: x <= 0)
     for name, loss in known.items():
         pair = pairs[name]
         if pair.span is not None and loss > pair.span * (1 + EQUAL_WITHIN):
@@ -139,14 +147,3 @@ def largest_losses(given: Any, pairs: Mapping[str, Any]) -> dict[str, float]:
                 f"{echo(pair.qid[worst : worst + 1].tolist()[0])} lost {-pair.gain[worst]:.4g}."
             )
     return losses | known
-
-
-def checked_losses(losses: dict[Any, Any], known: Mapping[str, Any]) -> dict[str, float]:
-    """Largest losses as floats."""
-    for name, value in losses.items():
-        _check_name("largest_loss", name, [*known])
-        if not is_real(value):
-            raise (ValueError if isinstance(value, float) else TypeError)(f"{LARGEST_LOSS} Got {echo(value)}.")
-        if value <= 0:
-            raise ValueError(f"{LARGEST_LOSS} Got {value:g} for {echo(name)}.")
-    return {name: float(value) for name, value in losses.items()}
