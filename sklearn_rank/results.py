@@ -11,8 +11,9 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.table import Table
 
 if TYPE_CHECKING:
-    from sklearn_rank._comparison.comparison import Comparison, CrossValidation, Summary
+    from sklearn_rank._comparison.comparison import Comparison, CrossValidation
     from sklearn_rank._comparison.paired_test import PairedTest
+    from sklearn_rank._comparison.summary import Summary
     from sklearn_rank._evaluation.threshold_curve import ThresholdCurve
     from sklearn_rank._evaluator.folds import FoldScores
     from sklearn_rank.recommenders._exposure import Exposure
@@ -50,7 +51,7 @@ _MODULE_OF = {
     "JudgedDifference": "stats._judges",
     "JudgedInterval": "stats._judges",
     "PairedTest": "_comparison.paired_test",
-    "Summary": "_comparison.comparison",
+    "Summary": "_comparison.summary",
     "ThresholdCurve": "_evaluation.threshold_curve",
 }
 

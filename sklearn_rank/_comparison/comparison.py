@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._comparison.candidates import BestSystems, candidates_of
-from sklearn_rank._comparison.compare_all import check_plan, compare_all
-from sklearn_rank._comparison.folds import compare_folds
+from sklearn_rank._comparison.compare_all import compare_all
 from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._comparison.paper_table import numbers_in_means, paper_table
+from sklearn_rank._comparison.saved import given_parts, words_of_comparison
 from sklearn_rank._comparison.segments import compare_segments
-from sklearn_rank._comparison.verdict import said_by, said_by_other_metrics
+from sklearn_rank._comparison.summary import table_of_comparison
+from sklearn_rank._comparison.verdict import note_on_judged, said_by, said_by_other_metrics
 from sklearn_rank._data.doors import SYSTEMS, VERDICTS, Door
-from sklearn_rank._data.judged import judged_note, mean_shares
+from sklearn_rank._data.judged import mean_shares
 from sklearn_rank._data.look import collected_findings, findings_in, look, report
 from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._estimates.clusters import CLUSTERED_TESTS
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
-from sklearn_rank._evaluation.intervals import mean_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._evaluation.several_runs import note_on_runs
-from sklearn_rank._metric.choices import closing_line, orders_of_ties
+from sklearn_rank._metric.choices import closing_line
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._tell.notes import constant_note, note_of_intervals, notes_by_system
+from sklearn_rank._tell.notes import failure_notes, frozen_remark, shared_remarks, untested_notes
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
-from sklearn_rank._tell.text import count_of, ends_of, level_in_words, plain
-from sklearn_rank._tell.verdict import headline, skewed_best
+from sklearn_rank._tell.text import plain
+from sklearn_rank._tell.verdict import headline, skewed_best, title_of_comparison
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -48,17 +46,10 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.read_only import ReadOnlyArrays, read_only
-from sklearn_rank._utils.storage import Arrays, Saveable, check, check_saved, ending, names, part
+from sklearn_rank._utils.storage import Arrays, Saveable
 from sklearn_rank._utils.table import (
-    P_CORRECTED,
-    P_OF_FOLDS,
-    WIDTH,
-    P,
-    PartlyPrinted,
     Table,
     TableReport,
-    shorten,
-    with_interval,
 )
 from sklearn_rank._utils.typing import Array, DataFrame
 
@@ -112,16 +103,6 @@ class CrossValidation(ByName[Any]):
             Errors are positive, like in `mean_over_queries`.
         """
         return ByName((name, float(means.mean())) for name, means in self._fold_means.items())
-
-
-SUMMARY_COLUMNS = (
-    "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "queries", "undefined", "difference", "won",
-    "tied", "lost", P, P_CORRECTED, P_OF_FOLDS, "judged",
-)  # fmt: skip
-FOLD_COLUMNS = ("fold mean", "fold sd", P_OF_FOLDS)
-
-PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", P_CORRECTED, "won", "lost", "queries")
-"""Printed columns; in a terminal, the interval is a single column, and each metric has a block."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -253,61 +234,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             whose intervals may have a lower level because values are skewed and queries are few, and constant
             differences.
         """
-        means = {model: result.mean() for model, result in self.results.items()}
-        found = {model: mean_intervals(result, confidence_level) for model, result in self.results.items()}
-        rows, judged = [], self.judged
-        for metric in self._metrics:
-            against = self._against_baseline(metric)
-            for model in self._models:
-                row: dict[str, Any] = {"model": model, "metric": metric} | self._of_folds(model, metric)
-                if model in self.results:
-                    low, high = ends_of(found[model][metric].ends)
-                    row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
-                    row["undefined"] = self.results[model].n_undefined[metric]
-                    row["queries"] = self.results[model].n_in_mean[metric]
-                    row["judged"] = judged[model].get(metric)
-                rows.append(row)
-        left_out = [*(() if self._judged_note() else ("judged",)), *(() if self.n_queries else FOLD_COLUMNS)]
-        columns = tuple(name for name in SUMMARY_COLUMNS if name not in left_out)
-        cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
-        by_system = {name: {model: one[name].note for model, one in found.items()} for name in self._metrics}
-        notes = note_of_intervals(notes_by_system(by_system))
-        note = self._note(rows, notes)
-        if full:
-            return Table(columns, cells, note=note)
-        n_queries = len(next(iter(self.results.values())).qid)
-        return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
-
-    def _note(self, rows: Sequence[Mapping[str, Any]], of_intervals: str) -> str:
-        settled = [
-            f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
-        ]
-        return " ".join([of_intervals, *([constant_note(settled)] if settled else [])]).strip()
-
-    def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
-        if not self.n_queries:
-            return {}
-        means = self.fold_means[model][metric]
-        return {"fold mean": float(means.mean()), "fold sd": float(means.std(ddof=1)) if len(means) > 1 else None}
-
-    def _against_baseline(self, metric: str) -> dict[str, dict[str, Any]]:
-        tests = self._tests_of.get(metric)
-        return {} if tests is None else {
-            model: {
-                "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
-                "p corrected": pair.corrected_pvalue, "p folds": self._fold_pvalue(model, other, metric),
-                "settled": pair.is_constant,
-            }
-            for (model, other) in tests.pairs for pair in [tests[model, other]]
-        }  # fmt: skip
-
-    def _fold_pvalue(self, model: str, other: str, metric: str) -> float | None:
-        """P-value of the corrected test over folds; None with fewer than two folds."""
-        if len(self.n_queries) < 2:
-            return None
-        n_train, n_test = np.mean(self.n_queries, axis=0)
-        scores = (self.fold_means[name][metric] for name in (model, other))
-        return compare_folds(*scores, n_train=n_train, n_test=n_test).pvalue
+        return table_of_comparison(self, confidence_level, full=full)
 
     @cached_property
     def _untested(self) -> dict[str, str]:
@@ -553,49 +480,11 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             raise ValueError(f"A model must be one of those that did not fail: {names}. Got {echo(model)} instead.")
         return self.results[model]
 
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        models, metrics = self._models, self._metrics
-        words: dict[str, Any] = {
-            "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
-            "test": self.test, "correction": self.correction, "frozen": [*self.frozen], "results": {},
-            "failures": {model: [*errors.items()] for model, errors in self.failures.items()},
-        }  # fmt: skip
-        n_folds = len(self.n_queries)
-        of_folds = [[self.fold_means[model][metric] for metric in metrics] for model in self.fold_means]
-        arrays = {
-            "fold_means": np.reshape(of_folds, (len(of_folds), len(metrics), n_folds)),
-            "fit_time": np.reshape([*self.fit_time.values()], (len(of_folds), n_folds)),
-        }
-        for i, (model, result) in enumerate(self.results.items()):
-            words["results"][model], of_model = result._to_saved()
-            arrays |= {f"{name} {i}": array for name, array in of_model.items()}
-            if model in self.y_score:
-                arrays[f"y_score {i}"] = self.y_score[model]
-        return words, arrays
+    _to_saved = words_of_comparison
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: Arrays) -> Self:
-        models, metrics, n_queries, failures = _check_saved(words, arrays)
-        results: dict[str, Evaluation] = {}
-        y_score: dict[str, Array] = {}
-        for i, (model, meta) in enumerate(words["results"].items()):
-            of_model = ending(arrays, f" {i}")
-            results[model] = Evaluation._from_saved(meta, of_model)
-            first = next(iter(results.values()))
-            if not np.array_equal(results[model].qid, first.qid) or results[model].meaning != first.meaning:
-                raise ValueError("results must be of the same queries and metrics")
-            if "y_score" in of_model:
-                y_score[model] = of_model["y_score"]
-        with_folds = models if n_queries else []
-        folds = zip(with_folds, arrays["fold_means"], strict=True)
-        return cls(
-            results=results, y_score=y_score,
-            fold_means={model: dict(zip(metrics, means, strict=True)) for model, means in folds},
-            fit_time=dict(zip(with_folds, arrays["fit_time"], strict=True)),
-            failures=failures, n_queries=n_queries,
-            baseline=words["baseline"], test=words["test"], correction=words["correction"],
-            frozen=tuple(names(words, "frozen") if words.get("frozen") else ()),
-        )  # fmt: skip
+        return cls(**given_parts(words, arrays))
 
     def to_frame(self) -> DataFrame:
         """Return the values by query as a pandas DataFrame; needs the extra "pandas".
@@ -644,27 +533,20 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         look_at_results(VERDICTS, self.results)
         against = None if marks == "letters" else self.baseline
         tests = {m: self._tests(m, against) if several and m not in self._untested else None for m in self._metrics}
-        notes = [*self._notes_on_evidence(), *note_on_runs(self.results), self._judged_note()]
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits, more=" ".join(filter(None, notes)), marks=marks,
+            digits=digits, more=" ".join(self._notes_on_data()), marks=marks,
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:
         return [self.summary()]
 
     def _title(self) -> str:
-        first = next(iter(self.results.values()))
-        clusters = "" if first.clusters is None else f" in {len({*first.clusters.tolist()})} clusters"
-        queries = numbers_in_means(self.results.values(), self._metrics)
-        weighted = "" if first.weight is None else "weighted "
-        systems = f"{len(self._models)} system{'s' * (len(self._models) > 1)}"
-        units = "query" if str(queries) == "1" else "queries"
-        how = filter(None, [TEST_NAMES[self.test], CORRECTION_NAMES.get(self.correction or "")])
-        return (
-            f"Comparison of {systems} on {queries} {weighted}{units}{clusters}; baseline {self.baseline}, "
-            f"{', '.join(how)}"
-        )
+        first, queries = next(iter(self.results.values())), numbers_in_means(self.results.values(), self._metrics)
+        return title_of_comparison(
+            len(self._models), queries, first.clusters, first.weight is not None, self.baseline,
+            TEST_NAMES[self.test], CORRECTION_NAMES.get(self.correction or "", ""),
+        )  # fmt: skip
 
     def _head(self) -> list[str]:
         title, *notes = super()._head()
@@ -675,45 +557,27 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     def _footer(self) -> str:
         first = next(iter(self.results.values()))
-        remarks = {name: result._remarks for name, result in self.results.items()}
-        of_all = [remark for remark in first._remarks if all(remark in of_model for of_model in remarks.values())]
-        said = {*of_all, *orders_of_ties(first._remarks)}
-        of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in said]
-        frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
+        remarks = shared_remarks({name: result._remarks for name, result in self.results.items()})
         depths = depths_in_words({name: result._cut_at for name, result in self.results.items()}, first.meaning)
-        return closing_line(first.meaning, first.counts, filter(None, [*of_all, *of_one, depths, *frozen]))
+        return closing_line(first.meaning, first.counts, filter(None, [*remarks, depths, frozen_remark(self.frozen)]))
 
     def _notes(self) -> list[str]:
-        n_folds, notes = len(self.n_queries), []
-        for model, errors in self.failures.items():
-            fold, error = next(iter(errors.items()))
-            text = shorten(error, 2 * WIDTH)
-            notes.append(f"{model} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {text}")
-        for reason in dict.fromkeys(self._untested.values()):
-            untested = ", ".join(display_name(metric) for metric, why in self._untested.items() if why == reason)
-            notes.append(f"No test of {untested}: {reason}.")
+        notes = [*failure_notes(self.failures, len(self.n_queries)), *untested_notes(self._untested)]
         if self._is_tested:
             notes += [plain(said) for said in said_by_other_metrics(self)[1]]
         skewed = [metric for metric, found in self._candidates.items() if found.skewed]
         notes += [skewed_best(skewed)] * (bool(skewed) and len(self.results) > 2)
-        adjusted = [*notes_of_adjusted(next(iter(self.results.values())).meaning), *note_on_runs(self.results)]
         notes += [f"{model}: {note}" for model, result in self.results.items() for note in result._more_notes]
-        return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
+        return [*notes, *notes_of_adjusted(next(iter(self.results.values())).meaning), *self._notes_on_data()]
 
-    def _notes_on_evidence(self) -> list[str]:
-        """Notes on metrics without information, and on means without queries that the judgments determine."""
+    def _notes_on_data(self) -> list[str]:
+        """Notes on runs, metrics without information, means without settled queries, and judged shares."""
+        of_runs = note_on_runs(self.results)
         found = nothing_by_metric(self.results) if len(self.results) > 1 else {}
         whys = {metric: why for metric, why in found.items() if why is not None}
         notes = [nothing_in_words([display_name(metric)], why) for metric, why in whys.items()]
         without = [tests.note_without_settled for metric, tests in self._tests_of.items() if metric not in whys]
-        return [*notes, *filter(None, without)]
-
-    def _judged_note(self) -> str:
-        judged = self.judged
-        return judged_note(
-            {metric: {model: of_model[metric] for model, of_model in judged.items() if metric in of_model}
-             for metric in self._metrics}
-        )  # fmt: skip
+        return [*of_runs, *notes, *filter(None, [*without, note_on_judged(self)])]
 
 
 def look_at_results(door: Door, results: Mapping[str, Evaluation]) -> None:
@@ -747,94 +611,3 @@ def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
         hint = f" Did you mean {echo(near[0])}?" if near else ""
         raise ValueError(f"The baseline must be one of the models, {known}. Got {echo(baseline)}.{hint}")
     return known[0] if baseline is None else baseline
-
-
-def _check_saved(
-    words: Mapping[str, Any], arrays: Arrays
-) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
-    """Check the header of a saved comparison; return models, metrics, queries of the folds, and failures."""
-    models, metrics, results = names(words, "models"), names(words, "metrics"), part(words, "results", dict)
-    failures = {model: dict(map(tuple, errors)) for model, errors in part(words, "failures", dict).items()}
-    n_queries = [(int(n_train), int(n_test)) for n_train, n_test in part(words, "n_queries", list)]
-    if {*results} | {*failures} != {*models} or part(words, "baseline", str) not in models:
-        raise ValueError("results and failures must be of the models")
-    if any([m["name"] for m in part(result, "metrics", list)] != metrics for result in results.values()):
-        raise ValueError("results must have the same metrics")
-    check_plan("Comparison", test=part(words, "test", str), correction=words["correction"])
-    n_models = len(models) if n_queries else 0
-    check(arrays, "fold_means", (n_models, len(metrics), len(n_queries)), "f")
-    check(arrays, "fit_time", (n_models, len(n_queries)), "f")
-    of_models = {model: ending(arrays, f" {i}") for i, model in enumerate(results)}
-    n_compared: int | None = None
-    for model, of_model in of_models.items():
-        _, n_compared = check_saved(results[model], of_model, n_compared)
-    with_scores = [of_model for of_model in of_models.values() if "y_score" in of_model]
-    with_one_run = sum(not result.get("run_means") for result in results.values())
-    if len(with_scores) not in (0, with_one_run):
-        raise ValueError("scores must be of all results of one run or of none")
-    if with_scores:
-        # All models have the same number of scores for each row, at least one.
-        n_rows, *n_scores = with_scores[0]["y_score"].shape
-        for of_model in with_scores:
-            check(of_model, "y_score", (n_rows, *n_scores[:1]), "f")
-    return models, metrics, n_queries, failures
-
-
-@dataclass(frozen=True, repr=False)
-class Summary(PartlyPrinted):
-    """Table of models and metrics against a baseline, returned by `Comparison.summary`.
-
-    The printed, Markdown, LaTeX and HTML forms have the mean with its interval, the difference from the baseline, the
-    corrected p-value, the queries won and lost, and the number of queries in the mean (in text only if some queries are
-    undefined). The text is at most 100 columns wide; long names of models are shortened. `columns`, `rows` and
-    `to_frame` have all columns.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    rows : tuple of tuples
-        A row for each model and metric, with unshortened names.
-    confidence_level : float
-        Level of the intervals.
-    n_queries : int
-        Number of queries, including undefined queries.
-    """
-
-    printed: tuple[str, ...] = field(default=PRINTED_COLUMNS, kw_only=True)
-    confidence_level: float = field(default=0.95, kw_only=True)
-    n_queries: int = field(default=0, kw_only=True)
-
-    def __str__(self) -> str:
-        """Format a block for each metric, with a line for each model."""
-        blocks = groupby(zip(self.rows, self._printed().rows, strict=True), key=lambda pair: pair[0][1])
-        texts = [f"{self._head(metric)}\n{self._block([row for _, row in pairs])}" for metric, pairs in blocks]
-        return "\n".join(["\n\n".join(texts), *self._note_lines()])
-
-    def _head(self, metric: str) -> str:
-        metric_at, queries_at = (self.columns.index(name) for name in ("metric", "queries"))
-        counts = [row[queries_at] for row in self.rows if row[metric_at] == metric and row[queries_at] is not None]
-        name = shorten(display_name(metric), WIDTH)
-        return name if min(counts) == self.n_queries else f"{name}, {count_of(counts, self.n_queries)} queries"
-
-    __repr__ = __str__
-
-    def _printed(self) -> Table:
-        table = super()._printed()
-        rows = tuple((model, display_name(metric), *rest) for model, metric, *rest in table.rows)
-        return replace(table, rows=rows)
-
-    def _block(self, rows: Sequence[tuple[Any, ...]]) -> Table:
-        """Block of a metric, with the interval in a single column, and names of models shortened to fit the line."""
-        interval = level_in_words(self.confidence_level)
-        names, numbers = [str(row[0]) for row in rows], [with_interval(*row[2:-1]) for row in rows]
-
-        def table(width: int) -> Table:
-            shortened = [shorten(name, width) for name in names]
-            # Shortened names that would be equal get their number as a prefix.
-            if len(set(shortened)) < len(names):
-                shortened = [shorten(f"{i} {name}", width) for i, name in enumerate(names, start=1)]
-            columns = ("system", "mean", interval, "difference", P_CORRECTED, "won", "lost")
-            return Table(columns, tuple((name, *row) for name, row in zip(shortened, numbers, strict=True)))
-
-        width_of_others = max(map(len, str(table(len("system"))).splitlines())) - len("system")
-        return table(WIDTH - width_of_others)

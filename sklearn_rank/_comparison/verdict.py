@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn_rank._comparison.paired_test import PairedTest
+from sklearn_rank._data.judged import judged_note
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._tell.text import Parts
 from sklearn_rank._tell.verdict import MetricVerdict, SystemOutcome, on_other_metrics, verdict
@@ -44,3 +45,10 @@ def said_by_other_metrics(comparison: Any) -> tuple[list[Parts], list[Parts]]:
     first, *others = next(iter(comparison.results.values())).meaning
     of_others = {m: said_by(comparison, m) if m in comparison._tests_of else None for m in others}
     return on_other_metrics({first: said_by(comparison, first), **of_others})
+
+
+def note_on_judged(comparison: Any) -> str:
+    """Note with the judged shares of systems; "" if all documents are judged, or it is unknown."""
+    judged = comparison.judged
+    metrics = next(iter(comparison.results.values())).meaning
+    return judged_note({m: {name: of[m] for name, of in judged.items() if m in of} for m in metrics})

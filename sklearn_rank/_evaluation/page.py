@@ -25,7 +25,6 @@ from sklearn_rank._report.content import (
     SegmentsOfPage,
     made_of,
 )
-from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._tell.text import Parts, listed, number, p_in_words, sign_of, without_last_zeros
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
@@ -38,22 +37,6 @@ N_REASONS = 3
 
 N_TO_JUDGE = 10
 LEVEL = 0.95
-
-
-class EvaluationPage(HasPage):
-    """The page of an `Evaluation`, and lists of documents for the pages of a gate."""
-
-    def _content(self, options: Options) -> Content:
-        return content_of(self, options)
-
-    def _add_lists(self, content: Content, old: Any, metric: str, options: Options) -> None:
-        """Add the lists of this result against an old one to a page of the same queries, or some of them."""
-        result: Any = self
-        if not np.array_equal(result.qid, old.qid):
-            content.why_no_lists = "There are no lists of documents: the results have their queries in another order."
-            return
-        at = {query: i for i, query in enumerate(old.qid.tolist())}
-        add_lists(content, old, {1: result}, at, metric, options)
 
 
 # --- one result ----------------------------------------------------------------------------------------------
@@ -133,6 +116,15 @@ def query_attributes(result: Any) -> list[Attribute]:
         of_query = np.array([codes[value] for value in values.tolist()], np.int64)
         made.append(Attribute(name, [*codes], of_query))
     return made
+
+
+def add_lists_against(content: Content, result: Any, old: Any, metric: str, options: Options) -> None:
+    """Add the lists of a result against an old one to a page of the same queries, or some of them."""
+    if not np.array_equal(result.qid, old.qid):
+        content.why_no_lists = "There are no lists of documents: the results have their queries in another order."
+        return
+    at = {query: i for i, query in enumerate(old.qid.tolist())}
+    add_lists(content, old, {1: result}, at, metric, options)
 
 
 def add_lists(

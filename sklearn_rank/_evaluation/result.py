@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
+from typing import Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._estimates.arguments import check_arguments
-from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._evaluation.given_values import (
     GivenValues,
     check_column,
@@ -26,34 +24,24 @@ from sklearn_rank._evaluation.given_values import (
 from sklearn_rank._evaluation.informative import counts_of, on_best, tells_of
 from sklearn_rank._evaluation.intervals import (
     averaged,
-    bounds_of_values,
     cluster_of,
     mean_intervals,
-    runs_variance,
 )  # fmt: skip
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows, runs_of_rows
-from sklearn_rank._evaluation.page import EvaluationPage
+from sklearn_rank._evaluation.page import content_of
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
-from sklearn_rank._evaluation.segments import (
-    MACRO_COLUMNS,
-    SEGMENT_COLUMNS,
-    Segments,
-    SegmentsBy,
-    numbers_of,
-    partition,
-    subset_rows,
-    table_of,
-)  # fmt: skip
+from sklearn_rank._evaluation.segments import Segments, SegmentsBy, segments_of, subset_rows
 from sklearn_rank._evaluation.several_runs import OfRuns, note_on_runs
 from sklearn_rank._metric.adjustment import adjusted_mean
-from sklearn_rank._metric.choices import choices_in_words, closing_line
+from sklearn_rank._metric.choices import closing_line
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import display_name, labeled
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._tell.notes import note_of_intervals
-from sklearn_rank._tell.text import ends_of
+from sklearn_rank._tell.text import ends_of, in_clusters
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo, query_count
 from sklearn_rank._utils.lazy import cached_property
@@ -63,12 +51,9 @@ from sklearn_rank._utils.storage import Arrays, Saveable
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, DataFrame, RandomState
 
-if TYPE_CHECKING:
-    from sklearn_rank._estimates.segments import Heterogeneity
-
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
+class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
     """Values of metrics by query, returned by `evaluate`.
 
     Attributes
@@ -723,48 +708,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         all             4   0.6250   [0.1369, 1.0000]           0
         ties averaged; queries without relevant documents score 0
         """
-        names = [*self._metric_values] if metric is None else [known_metric(self, metric)]
-        parts = partition(self, by, "segments", SEGMENT_COLUMNS)
-        everything = self._taken(slice(None), names)
-        taken = [(values, self._taken(rows, names)) for values, rows in parts.rows()]
-        of_parts = [(values, numbers_of(part, confidence_level)) for values, part in taken]
-        both = {name: self._segments_differ(name, parts.segment, confidence_level) for name in names}
-        tests = {name: test for name, (test, *_) in both.items()}
-        means = {name: [numbers[name][1] for _, numbers in of_parts] for name in names}
-        return Segments(
-            parts.by, table_of(parts.by, of_parts),
-            table_of(parts.by, [((None,) * len(parts.by), numbers_of(everything, confidence_level))]),
-            {name: float(np.fmax.reduce(x) - np.fmin.reduce(x)) for name, x in means.items()},
-            {name: test.pvalue for name, test in tests.items()},
-            next((test for test in tests.values() if not math.isnan(test.pvalue)), tests[names[0]]).test,
-            confidence_level, None if self.clusters is None else len({*self.clusters.tolist()}),
-            {name: test.n_segments for name, test in tests.items()},
-            Table(
-                ("metric", *MACRO_COLUMNS),
-                tuple((labeled(name), *row) for name, (_, row, _) in both.items()),
-                note=note_of_intervals((display_name(name), note) for name, (*_, note) in both.items()),
-            ),
-            note_of_intervals(
-                (display_name(name), found.note)
-                for _, part in taken
-                for name, found in mean_intervals(part, confidence_level).items()
-            ),
-            choices_in_words({name: self.meaning[name] for name in names}, self.counts),
-        )  # fmt: skip
-
-    def _segments_differ(
-        self, metric: str, segment: NDArray[np.int64], confidence_level: float
-    ) -> tuple[Heterogeneity, tuple[Any, ...], str]:
-        """Test whether the means of a metric differ between segments; also the mean over segments, and its note."""
-        from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share  # loads scipy.special
-
-        values, cluster, weight = self.per_query[metric], cluster_of(self), self.weight
-        kept = counted(values, weight) & (self.average[metric] == "macro")
-        sample = values[kept], segment[kept], some(cluster, kept), scaled(some(weight, kept))
-        between = runs_variance(self, metric, sample[2], macro_share(sample[1], sample[3]))
-        bounds = bounds_of_values(metric, self.meaning[metric], sample[0])
-        row, note = macro_row(*sample, bounds, confidence_level, between)
-        return equal_means(*sample), row, note
+        return segments_of(self, by, metric, confidence_level)
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Return the queries with the worst values of a metric, the worst first.
@@ -826,6 +770,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         note = note_of_intervals((display_name(name), one.note) for name, one in found.items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
+    _content = content_of
     _to_saved = words_and_arrays
 
     @classmethod
@@ -847,8 +792,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, ReadOnlyArrays):
         return import_pandas().DataFrame(values, index=index).set_axis(index_of([*self.per_query]), axis=1)
 
     def _title(self) -> str:
-        clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
-        return f"Evaluation of {query_count(len(self.qid))}{clusters}"
+        return f"Evaluation of {query_count(len(self.qid))}{in_clusters(self.clusters)}"
 
     def _notes(self) -> list[str]:
         return [*notes_of_adjusted(self.meaning), *note_on_runs({"": self}), *self._more_notes]

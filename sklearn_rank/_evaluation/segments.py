@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.grouping import number_of_rows, number_together
 from sklearn_rank._engine.ids import id_order, ids_of
+from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._evaluation.given_values import check_properties
-from sklearn_rank._metric.notation import display_name
+from sklearn_rank._evaluation.intervals import bounds_of_values, cluster_of, mean_intervals, runs_variance
+from sklearn_rank._metric.choices import choices_in_words
+from sklearn_rank._metric.key_signs import known_metric
+from sklearn_rank._metric.notation import display_name, labeled
+from sklearn_rank._tell.notes import note_of_intervals
 from sklearn_rank._tell.text import ends_of, level_in_words
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import (
@@ -30,6 +35,9 @@ from sklearn_rank._utils.table import (
 )
 from sklearn_rank._utils.typing import DataFrame, Index
 from sklearn_rank._utils.warning import collected_warnings
+
+if TYPE_CHECKING:
+    from sklearn_rank._estimates.segments import Heterogeneity
 
 SegmentsBy = str | Sequence[str] | AttributesLike
 
@@ -247,18 +255,59 @@ class Segments(TableReport):
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
 
 
-def numbers_of(result: Any, confidence_level: float) -> dict[str, tuple[Any, ...]]:
-    """Number of queries, mean, interval and undefined queries of each metric."""
+def segments_of(result: Any, by: Any, metric: str | None, confidence_level: float) -> Segments:
+    """The segments of an evaluation, by one metric or all."""
+    names = [*result] if metric is None else [known_metric(result, metric)]
+    parts = partition(result, by, "segments", SEGMENT_COLUMNS)
+    of_all, (overall, _) = ((None,) * len(parts.by),), _numbers(result._taken(slice(None), names), confidence_level)
+    of_parts = [_numbers(result._taken(rows, names), confidence_level) for _, rows in parts.rows()]
+    numbers = [found for found, _ in of_parts]
+    both = {name: _differ(result, name, parts.segment, confidence_level) for name in names}
+    tests = {name: test for name, (test, *_) in both.items()}
+    means = {name: [found[name][1] for found in numbers] for name in names}
+    macro = tuple((labeled(name), *row) for name, (_, row, _) in both.items())
+    note = note_of_intervals((display_name(name), note) for name, (*_, note) in both.items())
+    return Segments(
+        parts.by, _table(parts.by, parts.values, numbers), _table(parts.by, of_all, [overall]),
+        {name: float(np.fmax.reduce(x) - np.fmin.reduce(x)) for name, x in means.items()},
+        {name: test.pvalue for name, test in tests.items()},
+        next((test for test in tests.values() if not math.isnan(test.pvalue)), tests[names[0]]).test,
+        confidence_level, None if result.clusters is None else len({*result.clusters.tolist()}),
+        {name: test.n_segments for name, test in tests.items()},
+        Table(("metric", *MACRO_COLUMNS), macro, note=note),
+        note_of_intervals(note for _, notes in of_parts for note in notes),
+        choices_in_words({name: result.meaning[name] for name in names}, result.counts),
+    )  # fmt: skip
+
+
+def _differ(
+    result: Any, metric: str, segment: Index, confidence_level: float
+) -> tuple[Heterogeneity, tuple[Any, ...], str]:
+    """Test whether the means of a metric differ between segments; also the mean over segments, and its note."""
+    from sklearn_rank._estimates.segments import equal_means, macro_row, macro_share  # loads scipy.special
+
+    values, cluster, weight = result.per_query[metric], cluster_of(result), result.weight
+    kept = counted(values, weight) & (result.average[metric] == "macro")
+    sample = values[kept], segment[kept], some(cluster, kept), scaled(some(weight, kept))
+    between = runs_variance(result, metric, sample[2], macro_share(sample[1], sample[3]))
+    bounds = bounds_of_values(metric, result.meaning[metric], sample[0])
+    return equal_means(*sample), *macro_row(*sample, bounds, confidence_level, between)
+
+
+def _numbers(result: Any, confidence_level: float) -> tuple[dict[str, tuple[Any, ...]], list[tuple[str, str]]]:
+    """Number of queries, mean, interval and undefined queries of each metric; and the notes of intervals."""
     # A metric that is undefined for all queries of a segment warns.
     with collected_warnings():
-        means, intervals = result.mean(), result.confidence_interval(confidence_level)
-    rows = {}
-    for name, mean in means.items():
-        rows[name] = (len(result.qid), mean, *ends_of(intervals[name]), result.n_undefined[name])
-    return rows
+        means, found = result.mean(), mean_intervals(result, confidence_level)
+    rows = {
+        name: (len(result.qid), mean, *ends_of(found[name].ends), result.n_undefined[name])
+        for name, mean in means.items()
+    }
+    return rows, [(display_name(name), one.note) for name, one in found.items()]
 
 
-def table_of(by: Sequence[str], parts: Sequence[tuple[tuple[Any, ...], Mapping[str, tuple[Any, ...]]]]) -> Table:
+def _table(by: Sequence[str], segments: Sequence[Any], numbers: Sequence[Mapping[str, tuple[Any, ...]]]) -> Table:
     """Table of the numbers of each metric in each segment."""
-    rows = [(*values, metric, *numbers) for values, of_metrics in parts for metric, numbers in of_metrics.items()]
+    of_segments = zip(segments, numbers, strict=True)
+    rows = [(*values, metric, *row) for values, found in of_segments for metric, row in found.items()]
     return Table((*by, *SEGMENT_COLUMNS), tuple(rows))

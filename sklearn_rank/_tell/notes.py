@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from sklearn_rank._data.judged import shares_of_judges
 from sklearn_rank._estimates.runs import RunMeans, sd_of
 from sklearn_rank._estimates.samples import NOT_SEEN, SKEWED
-from sklearn_rank._metric.choices import QueryCounts, without_value
+from sklearn_rank._metric.choices import QueryCounts, orders_of_ties, without_value
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.table import cell
+from sklearn_rank._utils.table import WIDTH, cell, shorten
 
 if TYPE_CHECKING:
     from sklearn_rank._estimates.judged import JudgedValues
@@ -83,6 +83,33 @@ def constant_note(pairs: Sequence[str] = (), unit: str = "query") -> str:
     """Note on a difference that is the same for every query, of one comparison or of some pairs."""
     of = f" of {', '.join(pairs)}" if pairs else ""
     return f"The difference{of} is the same for every {unit}: it has no interval, and p counts signs."
+
+
+def failure_notes(failures: Mapping[str, Mapping[int, str]], n_folds: int) -> Iterator[str]:
+    """The number of failed folds of each system, and the first error."""
+    for system, errors in failures.items():
+        fold, error = next(iter(errors.items()))
+        text = shorten(error, 2 * WIDTH)
+        yield f"{system} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {text}"
+
+
+def untested_notes(reasons: Mapping[str, str]) -> Iterator[str]:
+    """The metrics without a test, by reason."""
+    for reason in dict.fromkeys(reasons.values()):
+        yield f"No test of {', '.join(display_name(m) for m, why in reasons.items() if why == reason)}: {reason}."
+
+
+def shared_remarks(remarks: Mapping[str, Sequence[str]]) -> list[str]:
+    """Remarks on all systems, and remarks on some with the name of the system."""
+    first = next(iter(remarks.values()))
+    of_all = [one for one in first if all(one in of_system for of_system in remarks.values())]
+    said = {*of_all, *orders_of_ties(first)}
+    return of_all + [f"{name}: {one}" for name, of_system in remarks.items() for one in of_system if one not in said]
+
+
+def frozen_remark(systems: Sequence[str]) -> str:
+    """The systems that were not fitted; "" without any."""
+    return f"frozen, not fitted in the folds: {', '.join(systems)}" if systems else ""
 
 
 def between_runs(

@@ -122,3 +122,8 @@ def ends_of(interval: tuple[float, float]) -> tuple[float | None, float | None]:
 def level_in_words(level: float) -> str:
     """Head of a column of intervals: "95 % interval"."""
     return f"{100 * level:g} % interval"
+
+
+def in_clusters(clusters: Any) -> str:
+    """The number of distinct clusters, after a number of queries; "" without clusters."""
+    return "" if clusters is None else f" in {len({*clusters.tolist()})} clusters"

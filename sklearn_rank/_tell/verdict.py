@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._tell.text import Parts, listed, named, number, plain
+from sklearn_rank._tell.text import Parts, in_clusters, listed, named, number, plain
 
 SHOWN_BELOW = 0.05
 """Level: a corrected p-value below it shows a difference."""
@@ -102,6 +102,15 @@ def _against_baseline(tested: Mapping[str, SystemOutcome], baseline: str) -> Par
             than: Parts = [("", " than "), ("name", baseline)] if not any(part[0] == "name" for part in parts) else []
             parts += [("", "; "), *named(names), ("", f" {'is' if len(names) == 1 else 'are'} {word}"), *than]
     return parts or [("", "; none is shown to differ from "), ("name", baseline)]
+
+
+def title_of_comparison(
+    n_systems: int, queries: str, clusters: Any, is_weighted: bool, baseline: str, *how: str
+) -> str:  # fmt: skip
+    """Systems, queries, baseline, test and correction of a comparison."""
+    units = f"{'weighted ' * is_weighted}{'query' if queries == '1' else 'queries'}{in_clusters(clusters)}"
+    systems, tested = f"{n_systems} system{'s' * (n_systems > 1)}", ", ".join(filter(None, how))
+    return f"Comparison of {systems} on {queries} {units}; baseline {baseline}, {tested}"
 
 
 def headline(sentence: Parts, metric: str, *, several: bool) -> str:

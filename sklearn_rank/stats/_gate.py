@@ -20,6 +20,7 @@ from sklearn_rank._estimates.floors import MET, FloorQueries
 from sklearn_rank._estimates.margins import NO_LOSS_SHOWN, NO_WORSE, PairedQueries, segment_tests
 from sklearn_rank._estimates.samples import scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
+from sklearn_rank._evaluation.page import add_lists_against
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
 from sklearn_rank._metric.choices import metric_of_meaning
@@ -222,7 +223,7 @@ class GateResult(TableReport, HasPage):
         old, new = self._results
         content = page_of(self._parts, old, new, options)
         if old is not None:
-            new._add_lists(content, old, next(iter(self._parts.pairs)), options)
+            add_lists_against(content, new, old, next(iter(self._parts.pairs)), options)
         return content
 
 

@@ -163,7 +163,7 @@ def test_numbers_are_formatted_by_the_renderer():
 
 
 SPREAD_ELSEWHERE = {
-    "_comparison/comparison.py": "over folds",
+    "_comparison/summary.py": "over folds",
     "_data/judged.py stats/_judges.py": "checks of shares and of a random part",
     "stats/_judge_agreement.py": "agreement by chance",
     "recommenders/_exposure.py": "the jackknife",
@@ -281,7 +281,7 @@ SHARED_HOOKS = PACKAGE / "_utils" / "table.py", PACKAGE / "_utils" / "storage.py
 SHARED_PARTS = {
     *("_metric_values", "_kept_data", "_kept_references", "_list_values", "_more_notes", "_references", "_specs"),
     "_undefined",
-    *("_remarks", "_cut_at", "_of_queries", "_column_fingerprints"),
+    *("_remarks", "_cut_at", "_taken", "_of_queries", "_column_fingerprints"),
     *("_untested", "_tests_of", "_candidates"),
     *("_pair_rows", "_has_corrected_intervals"),
     *("_bind", "_check_scores", "_filled", "_refuse_empty", "_refuse_unread"),
@@ -296,7 +296,7 @@ def test_private_attributes_of_results_are_read_only_by_results():
     modules = {base.__module__ for base in bases} & MODULES.keys()
     defined = {module: {*filter(is_private, private_names(MODULES[module]))} - hooks for module in modules}
     of_results = set().union(*defined.values())
-    assert {"_taken", "_notes_on_evidence"} < of_results
+    assert {"_unchanged_data", "_notes_on_data"} < of_results
     for module, path in MODULES.items():
         if path.suffix != ".pyx":
             others = {*imported_modules(path)} & MODULES.keys() - modules
