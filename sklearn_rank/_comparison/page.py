@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from sklearn_rank._tell.text import Parts, between, listed, number, p_in_words, 
 from sklearn_rank._tell.verdict import SHOWN_BELOW, SystemOutcome
 
 if TYPE_CHECKING:
-    from sklearn_rank._comparison.paired_test import PairedTest
     from sklearn_rank._tell.pairs import PairRow
 
 DOTS = (
@@ -45,18 +43,16 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
         return content_of(comparison.results[name], options._replace(title=options.title or name))
     first = comparison.results.get(comparison.baseline) or next(iter(comparison.results.values()))
     systems, metrics, up = [*comparison.results], [*first.meaning], first.greater_is_better
-    means = {metric: {s: comparison.results[s][metric] for s in systems} for metric in metrics}
-    tests = {m: comparison._tests_of.get(m) for m in metrics}
+    means = {system: result[metrics[0]] for system, result in comparison.results.items()}
     has_baseline = comparison.baseline in systems
     baseline = systems.index(comparison.baseline) if has_baseline else 0
     others = [i for i in range(len(systems)) if i != baseline]
     sign = 1 if up[metrics[0]] else -1
-    shown = max(others, key=lambda i: (_ordered(sign * means[metrics[0]][systems[i]]), -i))
-    outcomes = {metric: outcomes_of(of_metric) for metric, of_metric in tests.items()}
+    shown = max(others, key=lambda i: (_ordered(sign * means[systems[i]]), -i))
     several = len(others) > 1
     facts = facts_of(first, len(systems), metrics, [r.judged[metrics[0]] for r in comparison.results.values()
                                                     if metrics[0] in r.judged])  # fmt: skip
-    if any(tests.values()):
+    if comparison._tests_of:
         corrected = (
             f"corrected by {CORRECTION_NAMES[comparison.correction]}" if several and comparison.correction else ""
         )
@@ -67,9 +63,9 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     is_common = not any(np.isnan(one).any() for one in values.values())
     content = Content(
         kind="Comparison of rankers", heading=said_by(comparison, metrics[0]).sentence,
-        lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
+        lead=_lead(comparison, metrics[0], means, systems[baseline], systems[shown]), facts=facts,
         notes=[*_notes(comparison), *filter(None, [summary.note])], choices=comparison._footer(),
-        means=_means(summary, metrics, up, tests, baseline, comparison), level="95 %",
+        means=_means(comparison, summary), level="95 %",
         dots=DOTS if is_common else f"{DOTS} {OF_COMMON}", systems=systems,
         baseline=baseline,
         shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
@@ -77,7 +73,7 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
         attributes=query_attributes(first), text=options.text, query_text=options.query_text,
         made=made_of([(display_name(m), text) for m, text in first.meaning.items()], first, options.code),
     )  # fmt: skip
-    if tests[metrics[0]] is not None:
+    if metrics[0] in comparison._tests_of:
         content.segments = [_segments(comparison, by, several=several) for by in first.attributes]
     add_lists(
         content, comparison.results[systems[baseline]], {i: comparison.results[systems[i]] for i in others}, None,
@@ -90,32 +86,25 @@ def _ordered(x: float) -> float:
     return -math.inf if math.isnan(x) else x
 
 
-def _lead(
-    comparison: Any, means: dict[str, dict[str, float]], tests: dict[str, PairedTest | None],
-    outcomes: dict[str, dict[str, SystemOutcome]], baseline: int, shown: int,
-) -> list[Parts]:  # fmt: skip
-    first = next(iter(means))
-    systems = [*means[first]]
-    old, new = systems[baseline], systems[shown]
-    of_first, name = means[first], display_name(first)
-    test = tests[first]
-    if test is None and all(map(math.isnan, of_first.values())):
+def _lead(comparison: Any, metric: str, means: dict[str, float], old: str, new: str) -> list[Parts]:
+    test, name = comparison._tests_of.get(metric), display_name(metric)
+    if test is None and all(map(math.isnan, means.values())):
         return [[("", f"{name} is undefined for every query.")], *_others(comparison)]
     if test is None:
-        return [[part for s in systems for part in (("name", s), ("", f" {number(of_first[s])}; "))][:-1]
-                + [("", f" {number(of_first[systems[-1]])} in {name}.")]]  # fmt: skip
+        said = [part for s, mean in means.items() for part in (("name", s), ("", f" {number(mean)}; "))]
+        return [[*said[:-1], ("", f" {number([*means.values()][-1])} in {name}.")]]
+    outcomes = outcomes_of(test)
     row = next(row for row in test._pair_rows if row.a == new)
     if math.isnan(row.difference):
         return _others(comparison)
     known = [f"95 % interval {between(*row.ends, signed=True)}"] if row.ends[0] is not None else []
     known += filter(None, [p_in_words(row.corrected_pvalue)])
-    found = outcomes[first][new]
-    lead = instead_of(name, row.mean_b, row.mean_a, difference_of(row), found.gain, ", ".join(known))
-    values = comparison.results[old].per_query[first] + comparison.results[new].per_query[first]
+    lead = instead_of(name, row.mean_b, row.mean_a, difference_of(row), outcomes[new].gain, ", ".join(known))
+    values = comparison.results[old].per_query[metric] + comparison.results[new].per_query[metric]
     if (n := int((~np.isnan(values)).sum())) < len(values):
         lead.append(("", f" Both means are of the {n:,} queries where both systems have a value."))
-    if len(systems) > 2:
-        lead = [("name", new), ("", ": "), *lead, ("", " "), *_against(old, outcomes[first])]
+    if len(means) > 2:
+        lead = [("name", new), ("", ": "), *lead, ("", " "), *_against(old, outcomes)]
     return [lead, *_others(comparison)]
 
 
@@ -139,22 +128,17 @@ def _notes(comparison: Any) -> list[str]:
     return [note for note in comparison._notes() if note not in above]
 
 
-def _means(
-    summary: Any, metrics: Sequence[str], up: dict[str, bool], tests: dict[str, PairedTest | None], baseline: int,
-    comparison: Any,
-) -> list[Means]:  # fmt: skip
-    rows = {(row["model"], row["metric"]): row for row in (dict(zip(summary.columns, one, strict=True))
-            for one in summary.rows)}  # fmt: skip
-    made, systems = [], [*comparison.results]
-    for metric in metrics:
-        best = comparison._candidates[metric].names if tests[metric] else []
-        of_metric = [rows[system, metric] for system in systems]
-        by_name = {} if (of_test := tests[metric]) is None else {row.a: row for row in of_test._pair_rows}
+def _means(comparison: Any, summary: Any) -> list[Means]:
+    """The means by metric, with the interval of each difference."""
+    rows = [dict(zip(summary.columns, one, strict=True)) for one in summary.rows]
+    made, up = [], next(iter(comparison.results.values())).greater_is_better
+    for metric in up:
+        of_test = comparison._tests_of.get(metric)
+        best = [] if of_test is None else comparison._candidates[metric].names
+        against = {} if of_test is None else {row.a: difference_of(row) for row in of_test._pair_rows}
         made.append(Means(display_name(metric), up[metric], [
-            Mean(system, row["mean"], row["low"], row["high"],
-                 None if i == baseline else difference_of(by_name[system]) if system in by_name else None,
-                 system in best)
-            for i, (system, row) in enumerate(zip(systems, of_metric, strict=True))
+            Mean(row["model"], row["mean"], row["low"], row["high"], against.get(row["model"]), row["model"] in best)
+            for row in rows if row["metric"] == metric and row["model"] in comparison.results
         ]))  # fmt: skip
     return made
 

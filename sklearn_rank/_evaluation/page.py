@@ -46,7 +46,8 @@ def content_of(result: Any, options: Options) -> Content:
     """What the page of one `Evaluation` says."""
     metrics = [*result.meaning]
     name, first = options.title or "result", metrics[0]
-    summary = [dict(zip(result.summary().columns, row, strict=True)) for row in result.summary(LEVEL).rows]
+    table = result.summary(LEVEL)
+    summary = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     means = [
         Means(display_name(metric), result.greater_is_better[metric],
               [Mean(name, row["mean"], row["low"], row["high"], None, False)])
@@ -63,7 +64,7 @@ def content_of(result: Any, options: Options) -> Content:
     judged = [share for share in (result.judged.get(first),) if share is not None]
     content = Content(
         kind="Evaluation of a ranking", heading=heading, lead=lead, facts=facts_of(result, 1, metrics, judged),
-        notes=[*result._notes(), *filter(None, [result.summary(LEVEL).note])], choices=result._footer(), means=means,
+        notes=[*result._notes(), *filter(None, [table.note])], choices=result._footer(), means=means,
         level=f"{100 * LEVEL:g} %", systems=[name], baseline=None, shown=0, metrics=[*map(display_name, metrics)],
         greater_is_better=[result.greater_is_better[metric] for metric in metrics],
         ids=result.qid.tolist(), values={(0, i): result.per_query[m] for i, m in enumerate(metrics)},

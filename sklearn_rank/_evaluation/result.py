@@ -32,7 +32,7 @@ from sklearn_rank._evaluation.page import content_of
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
 from sklearn_rank._evaluation.segments import Segments, SegmentsBy, segments_of, subset_rows
-from sklearn_rank._evaluation.several_runs import OfRuns, note_on_runs
+from sklearn_rank._evaluation.several_runs import OfKeptData, OfRuns, note_on_runs
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import closing_line
 from sklearn_rank._metric.key_signs import ByName, known_metric
@@ -187,6 +187,10 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         counts = DataCounts(checked[0], checked[1])
         return cls(ids, weight, metrics, counts, **check_properties(by, clusters, ids)._asdict())
 
+    label_fingerprints = OfKeptData[NDArray[np.uint32] | None]("Fingerprint of the labels of each query, if known.")
+    ranking_fingerprints = OfKeptData[NDArray[np.uint32] | None]("Fingerprint of each ranked list, if known.")
+    judges_both = OfKeptData[bool]("Whether some judged documents are known to be not relevant.")
+
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
         """Value of each metric for each query."""
@@ -197,16 +201,6 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         """Number of documents of each query, also those not retrieved."""
         return self._kept_data.n_documents
 
-    @property
-    def label_fingerprints(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the labels of each query; None if unknown."""
-        return self._kept_data.label_fingerprints
-
-    @property
-    def ranking_fingerprints(self) -> NDArray[np.uint32] | None:
-        """Fingerprint of the ranked list of each query; None if unknown."""
-        return self._kept_data.ranking_fingerprints
-
     @cached_property
     def _column_fingerprints(self) -> dict[str, NDArray[np.uint32]]:
         return dict(self._kept_data.column_fingerprints(self._specs))
@@ -215,11 +209,6 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
     def judged(self) -> dict[str, NDArray[np.float64]]:
         """Share of judged documents of each query, by metric, down to its cutoff; empty if unknown."""
         return dict(self._kept_data.judged(self._specs, self._metric_values))
-
-    @property
-    def judges_both(self) -> bool:
-        """Whether some judged documents are known to be not relevant."""
-        return self._kept_data.judges_both
 
     @cached_property
     def settled(self) -> dict[str, NDArray[np.bool_]]:

@@ -12,9 +12,20 @@ from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, with_counts
 from sklearn_rank._tell.notes import between_runs
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lazy import ReadAttribute
 from sklearn_rank._utils.typing import Array
 
 E = TypeVar("E", bound="OfRuns")
+T = TypeVar("T")
+
+
+class OfKeptData(ReadAttribute[T]):
+    """Attribute of a result that its kept data have."""
+
+    def read(self, instance: Any) -> T:
+        """Value of the kept data."""
+        value: T = getattr(instance._kept_data, self.name)
+        return value
 
 
 class OfRuns:
@@ -22,18 +33,9 @@ class OfRuns:
 
     _kept_data: KeptData
 
-    @property
-    def run_means(self) -> RunMeans:
-        """Mean of each run by metric, if the result is the mean of several runs of a system; otherwise empty."""
-        return self._kept_data.run_means
-
-    @property
-    def run_values(self) -> Mapping[str, Array]:
-        """Values of each run by metric, of shape (n_queries, n_runs), if the result is the mean of several runs.
-
-        Empty for other results, and for results that a version before saved.
-        """
-        return self._kept_data.run_values
+    run_means = OfKeptData[RunMeans]("Mean of each run by metric; empty unless the result is the mean of several runs.")
+    # Results that a version before saved have none.
+    run_values = OfKeptData[Mapping[str, Array]]("Values of each run by metric, of shape (n_queries, n_runs).")
 
     @classmethod
     def of_runs(cls, runs: Sequence[Self]) -> Self:
