@@ -65,6 +65,8 @@ class SystemValues:
     counts: QueryCounts | None = None
     run_means: Sequence[float] = ()
     run_values: Array | None = None
+    mean: Callable[[], float] = float
+    n_in_mean: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Aligned:
     far fewer judged documents, or the same object twice. `settled`: queries whose judgments fix the value for every
     system, if known; `counts` counts them. `nothing`: reason why no query can tell the systems apart, if known.
     `run_means`: mean of each run of systems with several runs. `run_values`: their values, of shape (n_queries,
-    n_runs), if known. `about_data`: notes on lists of other lengths, and on unknown data.
+    n_runs), if known. `means`: means of results all of whose queries count. `about_data`: notes on lists of other
+    lengths, and on unknown data.
     """
 
     values: list[Array]
@@ -97,6 +100,7 @@ class Aligned:
     nothing: Nothing | None = None
     run_means: RunMeans = field(default_factory=dict)
     run_values: Mapping[str, Array] = field(default_factory=dict)
+    means: Mapping[str, float] = field(default_factory=dict)
     about_data: tuple[str, ...] = ()
 
     def between(self, systems: Sequence[str], at: Any = slice(None), weight: Array | None = None) -> Between:
@@ -104,6 +108,11 @@ class Aligned:
         cluster, weight = some(self.cluster, at), some(self.weight, at) if weight is None else weight
         runs = ((some(self.run_values.get(name), at), self.run_means.get(name, ())) for name in systems)
         return between_runs_of([spread_of(*of_system, cluster, weight) for of_system in runs])
+
+    def means_of(self, systems: Sequence[str], n_queries: int) -> tuple[float, ...] | None:
+        """Means of the results of systems, if all their queries count and are `n_queries`."""
+        is_known = n_queries == len(self.values[0]) and all(name in self.means for name in systems)
+        return tuple(self.means[name] for name in systems) if is_known else None
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -162,7 +171,12 @@ def align(
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
     first, n_filled, cluster, qid, weights, runs = read[0], 0, None, None, None, dict[str, Array]()
-    settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
+    replaced, settled, counts, nothing = (
+        None,
+        None,
+        first.counts if options.paired else _counts_of_all(read),
+        _nothing(read),
+    )
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
@@ -200,6 +214,11 @@ def align(
         _refuse_weight_by_position(weight, options, function_name)
         values = [one.values[~np.isnan(one.values)] for one in read]
         n_left_out = sum(map(len, (one.values for one in read))) - sum(map(len, values))
+    # The mean of a result is kept to the last bit where the same queries count.
+    is_replaced = replaced is not None and replaced.any() and settled_as == settled_as
+    of_systems = zip(results, read, values, strict=True)
+    kept = {name: one for name, one, x in of_systems if one.n_in_mean == len(x) and weight is None}
+    means = {} if n_filled or is_replaced else {name: one.mean() for name, one in kept.items()}
     if min(map(len, values)) < 2:
         raise ValueError(
             f"{function_name} needs two queries or more with a defined value. Got {min(map(len, values))}, "
@@ -215,7 +234,7 @@ def align(
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights),
         all(one.is_binary for one in read), first.meaning, judged, findings, settled, counts, nothing,
-        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs,
+        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs, means,
         _about_data(results, first.metric, same if options.paired else None),
     )  # fmt: skip
 
@@ -381,7 +400,7 @@ def _of_result(result: Evaluation, name: str, metric: str | None, function_name:
         result.label_fingerprints, result._column_fingerprints.get(metric), result.clusters, result.weight,
         result.is_binary[metric], result.judged.get(metric), lambda: result.judges_both, result.settled.get(metric),
         result.tells[metric], result.counts.get(metric), result.run_means.get(metric, ()),
-        result.run_values.get(metric),
+        result.run_values.get(metric), lambda: result[metric], result.n_in_mean[metric],
     )  # fmt: skip
 
 

@@ -151,9 +151,9 @@ def paired_test(
     """Test pairs of the aligned systems."""
     values = dict(zip(systems, aligned.values, strict=True))
     samples = [sample_of_pair(values[a], values[b], options, aligned, aligned.between((a, b))) for a, b in pairs]
-    means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
+    means = {name: exact_mean(x, aligned.weight) for name, x in values.items()} | dict(aligned.means)
     rows = [
-        row_of(a, b, sample, options, aligned, means=(means[a], means[b]) if isinstance(sample, Paired) else None)
+        row_of(a, b, sample, options, aligned, means=(means[a], means[b]))
         for (a, b), sample in zip(pairs, samples, strict=True)
     ]
     p = adjusted([row.pvalue for row in rows], correction)
@@ -188,7 +188,7 @@ def sample_of_pair(
 
 def row_of(
     a: str, b: str, sample: Paired | Unpaired, options: ComparisonOptions, aligned: Aligned,
-    segment: tuple[Any, ...] = (), means: tuple[float, float] | None = None,
+    segment: tuple[Any, ...] = (), means: Sequence[float] | None = None,
 ) -> PairRow:  # fmt: skip
     """Test one pair, on all queries or in a segment; `means` belong to the systems, if they are known."""
     test, outcome = TESTS[options.test], run_test(sample, options, is_binary=aligned.is_binary)

@@ -139,7 +139,7 @@ def _row(
     if not _is_tested(sample):
         mean_a, mean_b = (exact_mean(x, sample.weight) for x in (sample.a, sample.b))
         return PairRow(*pair, segment, sample.n, mean_a, mean_b, sample.difference), None
-    return row_of(*pair, sample, options, aligned, segment), sample
+    return row_of(*pair, sample, options, aligned, segment, aligned.means_of(pair, sample.n)), sample
 
 
 def _macro(

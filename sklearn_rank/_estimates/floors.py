@@ -45,6 +45,7 @@ class FloorQueries:
     cluster: Index | None
     weight: Array | None
     between: Between
+    known_means: tuple[float, ...] | None = None
 
     @property
     def sign(self) -> int:
@@ -54,7 +55,7 @@ class FloorQueries:
     @property
     def mean(self) -> float:
         """Mean of the values."""
-        return exact_mean(self.values, self.weight)
+        return exact_mean(self.values, self.weight) if self.known_means is None else self.known_means[0]
 
     @property
     def depth(self) -> float:

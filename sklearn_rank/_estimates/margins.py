@@ -28,7 +28,7 @@ class PairedQueries:
     """Values of the new and the old system by one metric, on the same queries.
 
     `span`: highest less lowest value of the metric; None if it is unbounded or unknown. `between`: variance between
-    runs.
+    runs. `known_means`: means of the new and the old result, if all their queries count.
     """
 
     qid: NDArray[Any]
@@ -39,6 +39,7 @@ class PairedQueries:
     weight: Array | None
     span: float | None
     between: Between
+    known_means: tuple[float, ...] | None = None
 
     @cached_property
     def gain(self) -> Array:
@@ -53,7 +54,7 @@ class PairedQueries:
     @cached_property
     def mean_gain(self) -> float:
         """Mean gain."""
-        return self.mean(self.gain)
+        return exact_mean(self.gain, self.weight)
 
     @property
     def difference(self) -> float:
@@ -81,9 +82,11 @@ class PairedQueries:
         both = np.concatenate([self.new, self.old])
         return float(np.ptp(both) or np.abs(both).max() or 1.0)
 
-    def mean(self, x: Array) -> float:
-        """Mean of a system."""
-        return exact_mean(x, self.weight)
+    @property
+    def means(self) -> tuple[float, float]:
+        """Means of the old and the new system."""
+        new, old = self.known_means or (exact_mean(x, self.weight) for x in (self.new, self.old))
+        return old, new
 
 
 class MarginTest(NamedTuple):
@@ -153,7 +156,7 @@ def segment_tests(
     found = [math.nan if key in small else _loss_pvalue(pair, margins[key]) for key, pair in pairs.items()]
     return [
         SegmentTest(
-            *key, len(pair.qid), pair.mean(pair.old), pair.mean(pair.new), pair.difference, p, margins[key],
+            *key, len(pair.qid), *pair.means, pair.difference, p, margins[key],
             TOO_SMALL if key in small else IS_WORSE if p <= alpha else NO_LOSS_SHOWN,
         )
         for (key, pair), p in zip(pairs.items(), adjusted(found, "holm"), strict=True)

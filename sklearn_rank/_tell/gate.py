@@ -331,8 +331,7 @@ def table_of_metrics(gate: GateParts) -> Table:
         passes: tuple[Any, ...] = ()
         if margin is not None:
             passes = (margin, f"low > {0.0 - margin:g}" if pair.greater_is_better else f"high < {margin:g}")
-        means = (pair.mean(pair.old), pair.mean(pair.new))
-        rows.append((labeled(name), len(pair.qid), *means, pair.difference, *test[:3], *passes, test.decision))
+        rows.append((labeled(name), len(pair.qid), *pair.means, pair.difference, *test[:3], *passes, test.decision))
     return Table(COLUMNS if gate.margin is not None else COLUMNS_OF_ALARM, tuple(rows))
 
 

@@ -456,6 +456,7 @@ def _paired(metric: str, aligned: Aligned, rows: Any = slice(None)) -> PairedQue
     return PairedQueries(
         aligned.qid[rows], new[rows], old[rows], aligned.greater_is_better, cluster, weight,
         float(high - low) if math.isfinite(high - low) else None, aligned.between(("new", "old"), rows),
+        aligned.means_of(("new", "old"), len(new[rows])),
     )  # fmt: skip
 
 
@@ -482,6 +483,7 @@ def _floor(metric: str, aligned: Aligned, floor: float, settled_as: float) -> Fl
     return FloorQueries(
         aligned.qid[rows], aligned.values[0][rows], floor, bounds, aligned.greater_is_better,
         some(aligned.cluster, rows), scaled(some(aligned.weight, rows)), aligned.between(("new",), rows),
+        aligned.means_of(("new",), len(rows)),
     )  # fmt: skip
 
 

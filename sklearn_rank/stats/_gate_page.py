@@ -42,9 +42,7 @@ def page_of(gate: GateParts, old: Any, new: Any, options: Options) -> Content:
         metric, pair = next(iter(gate.pairs.items()))
         found = _shown(gate, metric)
         bounds = f"bounds {between(found.low, found.high, signed=True)}"
-        lead.append(
-            instead_of(means[0].metric, pair.mean(pair.old), pair.mean(pair.new), found, pair.mean_gain, bounds)
-        )
+        lead.append(instead_of(means[0].metric, *pair.means, found, pair.mean_gain, bounds))
     n_metrics = len({*gate.pairs, *gate.floors})
     meanings = [(display_name(name), one.meaning) for name, one in gate.about.items()]
     return Content(
@@ -76,7 +74,7 @@ def _means(gate: GateParts, metric: str) -> list[Mean]:
         test = gate.floor_tests[metric]
         return [Mean("new", test.mean, test.low, test.high, None, False)]
     pair = gate.pairs[metric]
-    old, new = pair.mean(pair.old), pair.mean(pair.new)
+    old, new = pair.means
     return [Mean("old", old, None, None, None, False), Mean("new", new, None, None, _shown(gate, metric), False)]
 
 
