@@ -127,7 +127,22 @@ def page(metrics: list[Metric]) -> str:
         *sections,
         NEXT,
     ]
-    return NOTE + "\n\n".join(parts) + "\n"
+    return NOTE + once("\n\n".join(parts)) + "\n"
+
+
+def once(text: str) -> str:
+    """A page that names each source once, and then the metric that has it."""
+    parts, first = re.split(r"(?<=\n\n)(?=## )", text), {}
+    for part in parts:
+        heading = part.partition("\n")[0].removeprefix("## ")
+        for source in re.findall(r"\*\*Source\.\*\* .*?(?=\n\n)", part, re.DOTALL):
+            first.setdefault(source, heading)
+    for number, part in enumerate(parts):
+        for source, heading in first.items():
+            if not part.startswith(f"## {heading}\n"):
+                part = part.replace(source, f"**Source.** As for [{heading}](#{heading}).")
+        parts[number] = part
+    return "".join(parts)
 
 
 def shared(most: dict[str, str], text: str) -> str:
@@ -167,12 +182,10 @@ def few_authors(source: str) -> str:
 
 
 def bullets(metric: Metric, most: dict[str, str]) -> str:
-    """Function, other names, keywords, and what differs from most metrics of the page."""
+    """Function, keywords, and what differs from most metrics of the page."""
     keywords = [f"`{name}={_code(value)}`" for name, value in metric.formula_params.items()]
-    aliases = ", ".join(f"`{name}`" for name in metric.aliases)
     lines = [
-        f"**Function** `{metric.function_name}`."
-        + f" **Other names** {aliases}." * bool(aliases),
+        f"**Function** `{metric.function_name}`.",
         *(said for kind, fact in FACTS.items() if (said := fact(metric)) not in ("", most[kind])),
         *([f"**Keywords** {', '.join(keywords)}."] * bool(keywords)),
     ]
@@ -277,7 +290,7 @@ def index() -> str:
     """Metrics by question, families, a table of all names, and the keywords that all metrics share."""
     rows = [
         f"| {', '.join(f'`{name}`' for name in (metric.name, *metric.aliases))} "
-        f"| [`{metric.function_name}`]({family}.md#{metric.name}) | {inspect.getdoc(metric.formula).splitlines()[0]} |"
+        f"| [`{metric.function_name}`]({family}.md#{metric.name}) | {name_in_words(metric)} |"
         for family, metrics in families().items()
         for metric in metrics
     ]
@@ -301,13 +314,18 @@ def index() -> str:
         + "- [Your own metric](own_metric.md): a function of one query, or a formula\n"
         "- [What a formula may read](formula_reference.md): its values and sums\n\n"
         "## Names\n\n"
-        "| names | function | meaning |\n|---|---|---|\n"
+        "| names | function | metric |\n|---|---|---|\n"
         + "\n".join(sorted(rows, key=lambda row: (not row.startswith("| `ndcg`"), row)))
         + "\n\n"
         "## Keywords of every metric\n\nAll functions of metrics share these parameters:\n\n```text\n"
         + narrow("\n".join(shared))
         + "\n```\n"
     )
+
+
+def name_in_words(metric: Metric) -> str:
+    """First words of the docstring, up to the colon."""
+    return inspect.getdoc(metric.formula).splitlines()[0].partition(": ")[0]
 
 
 def narrow(doc: str) -> str:
