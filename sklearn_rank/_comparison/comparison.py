@@ -381,7 +381,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         ValueError
             If there is no such model or metric, or `n` is not an int >= 1.
         """
-        COUNT.check("n", n, "most_different")
+        COUNT._check("n", n, "most_different")
         first, second = self._result(a), self._result(b)
         metric = self._metrics[0] if metric is None else known_metric(first, metric)
         of_a, of_b = first.per_query[metric], second.per_query[metric]

@@ -416,7 +416,7 @@ class RankingKey(NamedTuple):
             spec.metric.pointwise,
             spec["ties"],
             spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
-            spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
+            spec["unjudged"] if spec._read(queries).summary.has_unjudged else None,
             spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
         )
 

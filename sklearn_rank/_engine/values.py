@@ -86,7 +86,7 @@ class PerQuery:
         """Compute the queries from `first` up to `last`, and write them to the arrays."""
         write = self._write_parts if self.spec["average"] == "micro" else self._write_ratio
         for points, ranked in self._ranked_at(ranking):
-            numerator, denominator = self.spec.metric.ratio(ranked, keywords)
+            numerator, denominator = self.spec.metric._ratio(ranked, keywords)
             needed = ranked.n_relevant if self.spec.metric.needs_relevant else None
             write((slice(first, last), points), numerator, denominator, needed)
 

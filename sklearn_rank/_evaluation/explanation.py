@@ -340,7 +340,7 @@ class Explanation(TableReport, ReadOnlyArrays):
         ValueError
             If `n` is not an int >= 1.
         """
-        COUNT.check("n", n, "to_judge")
+        COUNT._check("n", n, "to_judge")
         at = np.flatnonzero(~np.isnan(self._change))
         old, new = self.ranks[:, at]
         order = np.lexsort((np.fmin(old, new), -_size(self._change[at])))[:n]
@@ -475,7 +475,7 @@ def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
 
 def documents_to_judge(source: Source, n: int) -> Table:
     """Documents of all queries whose judgment could change the mean difference most."""
-    COUNT.check("n", n, "to_judge")
+    COUNT._check("n", n, "to_judge")
     result, _ = source.results
     if (average := result.average[source.metric]) != "macro":
         raise ValueError(f"to_judge is for a mean over queries. Got average={echo(average)}: evaluate without it.")

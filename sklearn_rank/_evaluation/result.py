@@ -550,7 +550,7 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         >>> round(result.adjusted(average="micro")["mrr"], 4)
         0.2174
         """
-        one_of("macro", "micro", doc="").check("average", average, "adjusted")
+        one_of("macro", "micro", doc="")._check("average", average, "adjusted")
         if average == "macro":
             return self._reference("adjusted")
         best, means = self._reference("best").mean(), self.mean()
@@ -729,7 +729,7 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         a     0.5000
         """
         metric = next(iter(self._metric_values)) if metric is None else known_metric(self, metric)
-        COUNT.check("n", n, "worst_queries")
+        COUNT._check("n", n, "worst_queries")
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
         order = order[: np.count_nonzero(~np.isnan(values))][:n]

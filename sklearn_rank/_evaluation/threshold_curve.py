@@ -135,9 +135,9 @@ def threshold_curve(
     """
     name = "threshold_curve"
     if k is not None:
-        COUNT.check("k", k, name)
+        COUNT._check("k", k, name)
     for keyword, value in (("min_relevance", min_relevance), ("unjudged", unjudged)):
-        SHARED[keyword][1].check(keyword, value, name)
+        SHARED[keyword][1]._check(keyword, value, name)
     queries = read(y_true, y_score, qid=qid)
     check_one_label(queries, name)
     check_labels(

@@ -140,8 +140,8 @@ class RankingEvaluator:
         self.cv = self._kind.splitter(cv, "RankingEvaluator")
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
         check_n_jobs(n_jobs)
-        BOOL.check("progress", progress, "RankingEvaluator")
-        ON_MISUSE.check("on_misuse", on_misuse, "RankingEvaluator")
+        BOOL._check("progress", progress, "RankingEvaluator")
+        ON_MISUSE._check("on_misuse", on_misuse, "RankingEvaluator")
         self.progress, self.on_misuse = progress, on_misuse
 
     @property

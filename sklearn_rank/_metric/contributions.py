@@ -142,8 +142,8 @@ def contributions(queries: Queries, spec: MetricSpec, values: Array) -> tuple[Ar
     keywords, key, longest = spec._bind(queries), RankingKey.of(spec, queries), int(np.argmax(sizes))
     order, one = (rank_block(queries, *at, key, spec.depth) for at in ((0, len(sizes)), (longest, longest + 1)))
     try:
-        terms, divisor = spec.metric.ratio(ByDocument(order, spec.cutoffs, spec["min_relevance"]), keywords)
-        _, of_one = spec.metric.ratio(ByDocument(one, spec.cutoffs, spec["min_relevance"]), keywords)
+        terms, divisor = spec.metric._ratio(ByDocument(order, spec.cutoffs, spec["min_relevance"]), keywords)
+        _, of_one = spec.metric._ratio(ByDocument(one, spec.cutoffs, spec["min_relevance"]), keywords)
     except NotASum:
         return none
     kept = np.arange(len(added)) if order.labels.kept is None else np.flatnonzero(order.labels.kept)

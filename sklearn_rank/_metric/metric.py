@@ -168,7 +168,7 @@ class Metric:
         rule = self._rule(name)
         return name in self.defaults and (rule is None or rule.accepts(value))
 
-    def ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
+    def _ratio(self, ranked: Ranked, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
         """Numerator and denominator that the formula returns, each a number or with a row per query."""
         curve, (rows, columns) = self.formula(ranked, **keywords), ranked.shape
         parts = [*map(np.asarray, curve if isinstance(curve, tuple) else (curve, 1.0))]

@@ -216,7 +216,7 @@ class _FirstTrial(_Trial):
             queries = replace(queries, columns=self.columns(rows))
             ranking = rank_block(queries, 0, len(lengths), RankingKey.of(spec, queries), spec.depth)
             ranked = Watched(ranking, spec.cutoffs, spec["min_relevance"])
-            numerator, denominator = metric.ratio(ranked, spec._bind(queries))
+            numerator, denominator = metric._ratio(ranked, spec._bind(queries))
             undefined = np.broadcast_to(denominator == 0, ranked.shape)
             if metric.needs_relevant:
                 undefined = undefined | (ranked.n_relevant == 0)

@@ -104,7 +104,7 @@ class MetricSpec:
         function_name, defaults = self.metric.function_name, self.metric.defaults
         if self.k is not None and not self.metric.has_cutoff:
             raise ValueError(f"{function_name} has no cutoff: it is computed on the whole list. Got k={echo(self.k)}.")
-        CUTOFF.check("k", self.k, function_name)
+        CUTOFF._check("k", self.k, function_name)
         for name, value in self.keywords.items():
             if name not in defaults:
                 takes = [*signature_of(self.metric).parameters][2:]
@@ -113,7 +113,7 @@ class MetricSpec:
                     hint = f" It {self.metric.without_chance or self.metric.without_best}."
                 raise unknown_keyword(f"{function_name} has no keyword", name, takes, hint=hint, takes=takes)
             if rule := self.metric._rule(name):
-                rule.check(name, value, function_name)
+                rule._check(name, value, function_name)
         discount = self._values.get("discount")
         is_own = "discount" in self.metric.parameter_constraints
         if not (discount is None or is_own or isinstance(discount, str) or callable(discount)):
@@ -179,7 +179,7 @@ class MetricSpec:
         tied = Queries(score == np.arange(n), Grouping.by_sizes([n]), None, DataSummary(), score=score)
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
-            self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec._bind(tied))
+            self.metric._ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec._bind(tied))
         except NoClosedForm:
             return True
         # The list may have no value for a reason of its own.
@@ -335,13 +335,13 @@ class MetricSpec:
         )
         return reads_all or zero_counts or self["unjudged"] == "drop"
 
-    def read(self, queries: Queries) -> Queries:
+    def _read(self, queries: Queries) -> Queries:
         """Queries with negative labels read as the keyword says."""
         return queries.without_negative if self["negative"] == "unjudged" else queries
 
     def _bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the keywords into the arguments of the formula."""
-        queries, values = self.read(queries), self._own_values()
+        queries, values = self._read(queries), self._own_values()
         self._check_columns(queries)
         self._check_labels(queries, values)
         # A keyword with a rule of its author's own reaches the formula as it is.

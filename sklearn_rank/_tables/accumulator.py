@@ -112,7 +112,7 @@ class RankingAccumulator:
         **keywords: Any,
     ) -> None:
         self._specs = parse_metrics(metrics, **keywords)
-        REPEATED_QUERIES.check("duplicates", duplicates, "RankingAccumulator")
+        REPEATED_QUERIES._check("duplicates", duplicates, "RankingAccumulator")
         self._computed = with_references(self._specs) if chance else self._specs
         check_n_jobs(n_jobs)
         self._added = metrics_to_add(self._computed)

@@ -87,7 +87,7 @@ class RelevanceEvaluator:
         _check_dictionaries(query_relevance, Integral, "Expected relevance to be integer.")
         if not isinstance(relevance_level, (int, Real)) or relevance_level < 1:
             raise TypeError(f"Argument relevance_level should be positive. Got {echo(relevance_level)}.")
-        BOOL.check("judged_docs_only_flag", judged_docs_only_flag, "RelevanceEvaluator")
+        BOOL._check("judged_docs_only_flag", judged_docs_only_flag, "RelevanceEvaluator")
         judged = {query: documents for query, documents in query_relevance.items() if documents}
         self._judgments = entries_of(judged, "judgments", duplicates="raise", exclude={})[0]
         self._queries = judged.keys()

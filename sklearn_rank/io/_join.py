@@ -174,13 +174,13 @@ def join_for(
     document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
-    TREATMENT.check("missing_from_run", missing_from_run, caller)
-    BOOL.check("float32", float32, caller)
-    TREATMENT.check("missing_from_qrels", missing_from_qrels, caller)
-    TIE_ORDER.check("tie_order", tie_order, caller)
-    NEGATIVE.check("negative", negative, caller)
-    DUPLICATES.check("duplicates", duplicates, caller)
-    AGGREGATE.check("aggregate", aggregate, caller)
+    TREATMENT._check("missing_from_run", missing_from_run, caller)
+    BOOL._check("float32", float32, caller)
+    TREATMENT._check("missing_from_qrels", missing_from_qrels, caller)
+    TIE_ORDER._check("tie_order", tie_order, caller)
+    NEGATIVE._check("negative", negative, caller)
+    DUPLICATES._check("duplicates", duplicates, caller)
+    AGGREGATE._check("aggregate", aggregate, caller)
     sides = run, judgments
     if document_of is not None:
         refuse_other_kind(caller, run, "run")

@@ -109,7 +109,7 @@ class Exposure(TableReport, ReadOnlyArrays):
         """
         from scipy import stats
 
-        SHARE.check("confidence_level", confidence_level, "confidence_interval")
+        SHARE._check("confidence_level", confidence_level, "confidence_interval")
         if self._without_part is None:
             raise ValueError("confidence_interval() needs exposure(..., n_resamples=100). Got n_resamples=None.")
         intervals = {}
@@ -239,8 +239,8 @@ def exposure(
     >>> shown.coverage, round(shown.gini, 4)
     (0.625, 0.4583)
     """
-    N_RESAMPLES.check("n_resamples", n_resamples, "exposure")
-    RANDOM_STATE.check("random_state", random_state, "exposure")
+    N_RESAMPLES._check("n_resamples", n_resamples, "exposure")
+    RANDOM_STATE._check("random_state", random_state, "exposure")
     top = top_items(run, items, k, "exposure", duplicates=duplicates, exclude=exclude)
     attributes = {} if train is None else _attributes(train, top.items)
     group = None if groups is None else _group_of_items(groups, top.items)

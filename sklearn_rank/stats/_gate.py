@@ -180,7 +180,7 @@ class GateResult(TableReport, HasPage):
         ValueError
             If there is no such metric, or `n` is not an int >= 1.
         """
-        COUNT.check("n", n, "lost_most")
+        COUNT._check("n", n, "lost_most")
         pairs = self._parts.pairs
         if not pairs:
             raise ValueError("lost_most needs an old system. Got a gate without old=.")
@@ -371,7 +371,7 @@ def no_worse(
     'undecided'
     """
     check_arguments("no_worse", alpha=alpha, missing=missing, replace_undefined_by=replace_undefined_by)
-    ALPHA.check("alpha", alpha, "no_worse")
+    ALPHA._check("alpha", alpha, "no_worse")
     if old is None:
         compared = {"margin": margin, "largest_loss": largest_loss, "by": by, "segment_margin": segment_margin}
         refuse_without_baseline(at_least or at_most, compared)
