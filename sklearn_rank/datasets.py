@@ -73,7 +73,7 @@ def make_ranking(
     >>> sorted(set(qid.tolist()))
     [0, 1, 2]
     """
-    COUNT._check("n_features", n_features, "make_ranking")
+    COUNT("n_features", n_features, "make_ranking")
     n_informative = min(5, n_features) if n_informative is None else n_informative
     _check_shape(n_queries, n_features, n_informative, n_documents, noise)
     share = _shares(grades)
@@ -111,8 +111,8 @@ def _shares(grades: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_shape(n_queries: Any, n_features: Any, n_informative: Any, n_documents: Any, noise: Any) -> None:
-    COUNT._check("n_queries", n_queries, "make_ranking")
-    COUNT._check("n_informative", n_informative, "make_ranking")
+    COUNT("n_queries", n_queries, "make_ranking")
+    COUNT("n_informative", n_informative, "make_ranking")
     if n_informative > n_features:
         raise ValueError(
             f"'n_informative' must not be above 'n_features'. Got {n_informative} and {n_features} instead."

@@ -387,7 +387,7 @@ def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
 
 def _cut(data: RankingData, n: int) -> RankingData:
     """Truncate each list after `n` documents; the others count as not retrieved. Rows are in trec_eval's order."""
-    COUNT._check("--max-documents", n, "evaluate")
+    COUNT("--max-documents", n, "evaluate")
     code = data.qid.code
     rank = np.arange(len(code)) - np.searchsorted(code, code)
     return replace(data, y_score=np.where(rank < n, data.y_score, -np.inf))

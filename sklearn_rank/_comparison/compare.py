@@ -141,7 +141,7 @@ def check_options(function_name: str, options: ComparisonOptions) -> None:
 
 def check_test(function_name: str, test: Any) -> None:
     """Raise ValueError if there is no such test."""
-    one_of(*TESTS, doc="")._check("test", test, function_name)
+    one_of(*TESTS, doc="")("test", test, function_name)
 
 
 def paired_test(

@@ -65,6 +65,16 @@ class CrossValidation(ByName[Any]):
     pooled : Evaluation or None
         Values of the tested queries, each scored by models that were not fitted on it; None if the splitter tests some
         rows more often than others.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import RankingEvaluator
+    >>> from sklearn_rank.datasets import make_ranking
+    >>> X, y, qid = make_ranking(n_queries=20, random_state=0)
+    >>> found = RankingEvaluator("rmse", cv=2).cross_validate(Ridge(), X, y, qid=qid)
+    >>> found["test_neg_rmse"].round(2), round(found.pooled.mean()["rmse"], 2)
+    (array([-0.96, -0.87]), 0.91)
     """
 
     def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None, fold_means: Mapping[str, Array]) -> None:
@@ -77,10 +87,6 @@ class CrossValidation(ByName[Any]):
 
     def mean_over_queries(self) -> dict[str, float]:
         """Return the mean of each metric over all queries; each query counts once.
-
-        Returns
-        -------
-        dict of str to float
 
         Raises
         ------
@@ -134,9 +140,6 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
     frozen : tuple of str
         Models that are a `FrozenEstimator`, so they were not fitted in the folds.
-    judged : dict of str to dict of str to float
-        Mean share of judged documents of each model, by metric, down to its cutoff; metrics with an unknown share are
-        absent.
 
     Examples
     --------
@@ -177,7 +180,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
 
     @property
     def judged(self) -> dict[str, dict[str, float]]:
-        """Mean share of judged documents of each model, by metric, if known."""
+        """Mean share of judged documents of each model, by metric, down to its cutoff; metrics where it is known."""
         shares = {model: result.judged for model, result in self.results.items()}
         return {model: mean_shares(of_model) for model, of_model in shares.items()}
 
@@ -381,7 +384,7 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         ValueError
             If there is no such model or metric, or `n` is not an int >= 1.
         """
-        COUNT._check("n", n, "most_different")
+        COUNT("n", n, "most_different")
         first, second = self._result(a), self._result(b)
         metric = self._metrics[0] if metric is None else known_metric(first, metric)
         of_a, of_b = first.per_query[metric], second.per_query[metric]
@@ -511,21 +514,12 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         marks : {"baseline", "letters"}, default="baseline"
             What marks a mean: that it differs from the baseline; or the letters of all systems that it is significantly
             better than, p-values corrected for all pairs.
-
-        Returns
-        -------
-        str
         """
         return self._paper_table(confidence_level, digits, marks).to_latex()
 
     @described_as(to_latex)
     def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
-        """Return the table of `to_latex` in Markdown; for intervals and p-values use ``summary().to_markdown()``.
-
-        Returns
-        -------
-        str
-        """
+        """Return the table of `to_latex` in Markdown; for intervals and p-values use ``summary().to_markdown()``."""
         return self._paper_table(confidence_level, digits, marks).to_markdown()
 
     def _paper_table(self, confidence_level: float, digits: int, marks: str) -> PaperTable:

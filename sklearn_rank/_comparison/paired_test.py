@@ -121,30 +121,9 @@ class PairedTest(TableReport):
         Means without the queries whose judgments fix the value, if they differ from `means`.
     run_means : dict of str to tuple of float
         Mean of each run, for systems with several runs.
-    pairs : list of (str, str)
-        The pairs (a, b).
-    table : Table
-        A row for each pair and segment: the values of the segment, a, b, their means, the difference with its interval,
-        p, corrected p, effect size, numbers of queries won, tied and lost, and number of queries.
-    by : tuple of str
-        Attributes that define the segments; several attributes define segments by their combinations. Empty without
-        segments.
-    overall : PairedTest
-        Test of the pairs on all queries, corrected for the number of pairs; without segments, the test itself.
-    interaction : dict of (str, str) to float
-        P-value of the test that the difference of a pair varies between segments, corrected for the number of pairs;
-        NaN without a test. Empty without segments.
-    difference : float
-        Mean of a minus mean of b. Only a test with one row has this and the following attributes.
-    pvalue : float
-        Probability of a difference at least this large if both systems were equally good.
-    corrected_pvalue : float
-        P-value corrected for the number of rows.
     statistic : float
-        Statistic of the test: t; the rank sum or U of `scipy.stats`; the number of queries on which a is higher (sign
-        test); the difference (randomization, permutation).
-    confidence_interval : (float, float)
-        Interval of the mean difference. With a one-sided alternative, one end is infinite.
+        Only a test with one row has this attribute and those below, from `difference` on: t; the rank sum or U of
+        `scipy.stats`; the number of queries on which a is higher (sign); the difference (randomization, permutation).
     corrected_interval : (float, float)
         Interval at the level of the corrected p-value: it excludes 0 if the corrected p-value is below 1 less the
         confidence level. Printed tables show this interval.
@@ -155,15 +134,6 @@ class PairedTest(TableReport):
     effect_size : float
         Difference in units of its spread: Cohen's d_z (paired) or d. Rank tests have the rank-biserial correlation, and
         the sign test the share won less the share lost, both from -1 to 1.
-    won, tied, lost : int or None
-        Number of queries on which a is better, equal and worse, without weights; None for different queries.
-    standard_error, df : float
-        Standard error of the difference and its degrees of freedom.
-    n_units : int or (int, int)
-        Number of compared queries or folds; of a and of b for different queries.
-    is_skewed : bool
-        Whether the queries are too few for the skew of their differences or weights, so that the interval may not keep
-        its level.
     is_constant : bool
         Whether the difference is the same for every query. Then there is no interval, and the t test returns the
         p-value of the signs of the differences.
@@ -209,17 +179,17 @@ class PairedTest(TableReport):
     pvalue = OfOnePair[float]("Probability of a difference at least this large if both systems were equally good.")
     corrected_pvalue = OfOnePair[float]("The p-value, corrected for the number of rows.")
     statistic = OfOnePair[float]("Statistic of the test.")
-    confidence_interval = OfOnePair[Interval]("Interval of the mean difference.")
+    confidence_interval = OfOnePair[Interval]("Interval of the mean difference, infinite at one end if one-sided.")
     corrected_interval = OfOnePair[Interval]("Interval of the mean difference at the level of the corrected p-value.")
     interval_method = OfOnePair[str]("Name of the method of the interval.")
     effect_size = OfOnePair[float]("Difference in units of its spread.")
-    won = OfOnePair[int | None]("Queries on which a is better.")
+    won = OfOnePair[int | None]("Queries on which a is better, without weights; None for different queries.")
     tied = OfOnePair[int | None]("Queries on which both are equal.")
     lost = OfOnePair[int | None]("Queries on which a is worse.")
     standard_error = OfOnePair[float]("Standard error of the difference.")
     df = OfOnePair[float]("Degrees of freedom of the standard error.")
-    n_units = OfOnePair[int | tuple[int, int]]("Queries compared, or folds; of a and of b if they differ.")
-    is_skewed = OfOnePair[bool]("Whether queries are too few for the skew of their differences, or weights.")
+    n_units = OfOnePair[int | tuple[int, int]]("Queries compared, or folds; of a and of b for different queries.")
+    is_skewed = OfOnePair[bool]("Whether queries are too few for their skew, so that the interval may be too narrow.")
     is_constant = OfOnePair[bool]("Whether the difference is the same for every query.")
 
     @property
@@ -229,7 +199,7 @@ class PairedTest(TableReport):
 
     @property
     def table(self) -> Table:
-        """A row for each pair and segment."""
+        """A row for each pair and segment: values, a, b, means, difference, interval, p, effect, won, tied, lost."""
         rows = [row.cells() for row in self._pair_rows]
         columns = (*self.by, *PAIR_COLUMNS[:-1], PLURALS[self.unit])
         if all(row.won is None for row in self._pair_rows) and not self.by:
@@ -239,17 +209,17 @@ class PairedTest(TableReport):
 
     @property
     def by(self) -> tuple[str, ...]:
-        """Attributes that define the segments."""
+        """Attributes that define the segments, by their combinations; empty without segments."""
         return () if self._segments is None else self._segments.by
 
     @property
     def overall(self) -> PairedTest:
-        """Test of the pairs on all queries."""
+        """Test of the pairs on all queries, corrected for the number of pairs; without segments, the test itself."""
         return self if self._segments is None else self._segments.overall
 
     @property
     def interaction(self) -> dict[tuple[str, str], float]:
-        """P-value of the test that the difference of a pair varies between segments."""
+        """P-value of the test that the difference of a pair varies between segments, corrected for pairs; or NaN."""
         return {} if self._segments is None else self._segments.interaction
 
     def __getitem__(self, key: tuple[Any, ...]) -> PairedTest:
@@ -313,10 +283,6 @@ class PairedTest(TableReport):
             Probability that the test finds the difference.
         alpha : float, default=0.05
             Level of the test.
-
-        Returns
-        -------
-        float
 
         Raises
         ------

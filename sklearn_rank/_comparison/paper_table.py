@@ -31,12 +31,12 @@ def paper_table(
 ) -> _tell.PaperTable:
     """Make the table of systems by the metrics of `tests`; systems without a result failed."""
     # With marks="letters" the mark of a mean is the letters of the systems that are significantly worse.
-    WHAT_MARKS._check("marks", marks, "to_latex and to_markdown")
+    WHAT_MARKS("marks", marks, "to_latex and to_markdown")
     by_letters = marks == "letters"
     if by_letters and len(systems) > len(_tell.LETTERS):
         raise ValueError(f"marks='letters' supports up to {len(_tell.LETTERS)} systems. Got {len(systems)}.")
-    SHARE._check("confidence_level", confidence_level, "to_latex and to_markdown")
-    DECIMALS._check("digits", digits, "to_latex and to_markdown")
+    SHARE("confidence_level", confidence_level, "to_latex and to_markdown")
+    DECIMALS("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
     # For a metric without information, no mean is bold.
     nothing, alpha = nothing_by_metric(results) if len(results) > 1 else {}, 1 - confidence_level

@@ -96,6 +96,14 @@ class Summary(PartlyPrinted):
         Level of the intervals.
     n_queries : int
         Number of queries, including undefined queries.
+
+    Examples
+    --------
+    >>> from sklearn_rank import compare_systems
+    >>> systems = {"old": [1, 2, 1, 2], "new": [2, 1, 1, 2]}
+    >>> report = compare_systems([1, 0, 1, 0], systems, qid=[7, 7, 9, 9], metrics="mrr")
+    >>> [row[:3] for row in report.summary().rows]
+    [('old', 'mrr', 0.5), ('new', 'mrr', 0.75)]
     """
 
     printed: tuple[str, ...] = field(default=PRINTED_COLUMNS, kw_only=True)

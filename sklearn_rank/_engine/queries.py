@@ -125,6 +125,10 @@ class Data:
         summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
         return replace(self, row_label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
 
+    def with_negative(self, negative: str) -> Self:
+        """The same data, with negative labels read as the keyword says."""
+        return self.without_negative if negative == "unjudged" else self
+
     def with_scores(self, score: Array, seen: DataSummary) -> Queries:
         """Queries with these scores, in the same order of rows; what is known of the scores is `seen`."""
         other = object.__new__(Queries)  # `copy` takes longer

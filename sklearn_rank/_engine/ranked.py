@@ -61,6 +61,8 @@ class Ranked:
     - **queries**, shape (n_queries, 1): `n`, `n_relevant`.
     - **the curve**, shape (n_queries, n_cutoffs): `k` and what `cumsum` returns, the value that the metric has
       if every list stops at rank k.
+
+    ``docs/metrics/formula_reference.md`` has a table of all values and sums, with their shapes.
     """
 
     def __init__(self, order: Any, cutoffs: Index, min_relevance: float = 1.0) -> None:
@@ -162,9 +164,14 @@ class Ranked:
     ) -> Array:
         """Sum of the value of each item times the weight of its position, down to each cutoff.
 
-        The value is multiplied by a function of the label, `by_label`; the weight by a function of the rank, `by_rank`,
-        and divided by the rank with `over_rank`: as ``value * r.by_label(by_label)`` and
-        ``weight * by_rank(r.rank) / r.rank`` are, but for the time to make arrays of these.
+        Parameters
+        ----------
+        value : array-like of items, default=1.0
+        weight : array-like of positions, default=1.0
+        by_label, by_rank : callable, default=None
+            Factors of the value and of the weight, ``r.by_label(by_label)`` and ``by_rank(r.rank)``, in less time.
+        over_rank : bool, default=False
+            Whether to divide the weight by the rank.
         """
         if by_label is not None:
             values = self.by_label(by_label)
@@ -183,22 +190,33 @@ class Ranked:
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
         """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.
 
-        `most` is the highest value of the sum, an integer for each query; x and y are then 0 or 1, and never both 1.
+        Parameters
+        ----------
+        x, y : array-like of items
+        most : array of shape (n_queries, 1), default=None
+            Highest value of the sum, an integer; x and y are then 0 or 1, and never both 1.
         """
         return self._apply(JOINT, x, y, of_query=most)
 
     def sums_of_means(self, *, of_labels: bool = False) -> Array:
-        """Sum over the relevant items down to each cutoff: of the share of relevant items down to each, or mean label.
+        """Sum over the relevant items down to each cutoff of the share of relevant items down to each.
 
-        Where labels are grades, no array of a number for each position is made.
+        Parameters
+        ----------
+        of_labels : bool, default=False
+            Whether to sum the mean label instead of the share of relevant items.
         """
         return self._apply(MEANS, self.relevant, self.label if of_labels else self.relevant, cutoffs=self._cutoffs)
 
     def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
         """Probability of each position to be the last one seen.
 
-        A user goes down the list, or up from its end, and stops at an item with probability `p`:
-        p_i * prod over j < i (upwards: j > i) of (1 - p_j).
+        Parameters
+        ----------
+        p : array-like of items
+            Probability that the user stops at an item: p_i * prod over j < i (upwards: j > i) of (1 - p_j).
+        upwards : bool, default=False
+            Whether the user goes up from the end of the list.
         """
         if upwards:
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
@@ -215,7 +233,12 @@ class Ranked:
         return self.cumsum(weight=self._apply(CASCADE_UPWARDS, self.relevant)) * has_all
 
     def ideal_sum(self, value: ArrayLike) -> Array:
-        """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
+        """Sum of a value of each position of `ideal`, over as many as the rank at each position says.
+
+        Parameters
+        ----------
+        value : array-like of positions
+        """
         return self._apply(AT_RANKS, self.ideal.joint(1.0, value))
 
     def pairs(self) -> Pairs:
@@ -225,7 +248,12 @@ class Ranked:
         return Pairs(*[counts[:, i : i + 1] for i in range(4)])
 
     def centered_ranks(self, x: ArrayLike) -> Array:
-        """Rank of each item by `x`, highest first, minus the mean rank of its query; equal items share a mean rank."""
+        """Rank of each item by `x`, highest first, minus the mean rank of its query; equal items share a mean rank.
+
+        Parameters
+        ----------
+        x : array-like of items
+        """
         self._refuse_ties_at_the_cutoff("centered_ranks() of a formula")
         return self._apply(CENTERED_RANKS, x)
 
@@ -238,7 +266,10 @@ class Ranked:
     def total(self, of_label: Callable[[Array], Array]) -> Array:
         """Sum of a function of the label over all judged documents of each query, shape (n_queries, 1).
 
-        The highest label comes first, so the sum has the same bits for every order of the rows.
+        Parameters
+        ----------
+        of_label : callable
+            Function of an array of labels.
         """
         labels = self._order.rows.labels
         if labels.unlisted is not None:
@@ -250,7 +281,13 @@ class Ranked:
         return whole.cumsum(by_label=of_label)
 
     def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
-        """Values of a function of the ranked queries for each subtopic's labels, on a first axis."""
+        """Values of a function of the ranked queries for each subtopic's labels, on a first axis.
+
+        Parameters
+        ----------
+        value : callable
+            Function of a `Ranked` with the labels of one subtopic.
+        """
         return np.stack([value(self._of(s)) for s in self._order.rows.subtopics])
 
     @cached_property
@@ -259,7 +296,13 @@ class Ranked:
         return self.over_subtopics(lambda s: np.minimum(s.n_relevant, 1.0)).sum(axis=0)
 
     def most_novel(self, alpha: float) -> Ranked:
-        """All judged documents in greedy order: each document adds most, and a covered subtopic is worth less."""
+        """All judged documents in greedy order: each document adds most, and a covered subtopic is worth less.
+
+        Parameters
+        ----------
+        alpha : float
+            Share of its worth that a subtopic loses each time a document covers it.
+        """
         label, indptr = self._order.rows.labels.judged
         depth = int(self._cutoffs[-1])
         return self._of(Ranking.by_novelty(label, indptr, depth=depth, alpha=alpha, min_relevance=self._min_relevance))
@@ -316,18 +359,33 @@ class Ranked:
         )
 
     def at_tie_end(self, x: Array) -> Array:
-        """Value of `x` at the end of the tie block around each position."""
+        """Value of `x` at the end of the tie block around each position.
+
+        Parameters
+        ----------
+        x : array of positions
+        """
         ends = self._order.rows.tie_ends
         return x if ends is None else x[ends - 1]
 
     def at_cutoff(self, x: ArrayLike) -> Array:
-        """Value of `x` at the last position down to each cutoff; 0 for a list without a document."""
+        """Value of `x` at the last position down to each cutoff; 0 for a list without a document.
+
+        Parameters
+        ----------
+        x : array-like of positions
+        """
         start, length = self._starts_and_lengths()
         last = start + np.minimum(self._cutoffs, length) - 1
         return np.where(length > 0, np.append(self._order.rows.flat(x), 0.0)[last], 0.0)
 
     def highest(self, x: ArrayLike) -> Array:
-        """Largest `x`, not below 0, of the positions down to each cutoff."""
+        """Largest `x`, not below 0, of the positions down to each cutoff.
+
+        Parameters
+        ----------
+        x : array-like of positions
+        """
         start, length = self._starts_and_lengths()
         bounds = np.stack(np.broadcast_arrays(start, start + np.minimum(self._cutoffs, length)), axis=-1)
         highest = np.maximum.reduceat(np.append(self._order.rows.flat(x), 0.0), bounds.ravel())[::2]

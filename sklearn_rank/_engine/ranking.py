@@ -416,7 +416,7 @@ class RankingKey(NamedTuple):
             spec.metric.pointwise,
             spec["ties"],
             spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
-            spec["unjudged"] if spec._read(queries).summary.has_unjudged else None,
+            spec["unjudged"] if queries.with_negative(spec["negative"]).summary.has_unjudged else None,
             spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
         )
 
@@ -441,7 +441,7 @@ def rank_block(
 
 def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, negative: str) -> Labels:
     """Labels of the queries `first` to `last` as metrics with these keywords read them."""
-    queries = queries if negative == "keep" else queries.without_negative
+    queries = queries.with_negative(negative)
     grouping, unlisted = queries.grouping, queries.unlisted
     indptr = grouping.starts(first, last)
     if unlisted is not None:

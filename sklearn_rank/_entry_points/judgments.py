@@ -83,7 +83,11 @@ class JudgmentsCheck(TableReport):
         if self.judged:
             shares = ", ".join(f"{name} {100 * share:.3g} %" for name, share in self.judged.items())
             names = [*self.judged]
-            explain = f"sklearn-rank explain QRELS {names[-1]} --baseline {names[0]} --to-judge 20"
+            old, new = names[0], names[-1]
+            explain = (
+                f"sklearn-rank explain QRELS {new} --baseline {old} --to-judge 20; in Python, "
+                f"compare_systems(judgments, runs).to_judge(20, {new=}, {old=})"
+            )
             notes.append(f"Judged of the first documents: {shares}." + f" Judge next: {explain}" * (len(names) > 1))
         left = len(self.flaws) - PRINTED_FLAWS
         flaws = [f"Flaw: {flaw}" for flaw in self.flaws[:PRINTED_FLAWS]]

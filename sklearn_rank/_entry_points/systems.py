@@ -175,7 +175,7 @@ def compare_systems(
     >>> compare_systems(judgments, runs, metrics="mrr").summary() == report.summary()
     True
     """
-    ON_MISUSE._check("on_misuse", on_misuse, "compare_systems")
+    ON_MISUSE("on_misuse", on_misuse, "compare_systems")
     about_rows: dict[str, Any] = {"sample_weight": sample_weight, "by": by, "clusters": clusters}
     about_rows |= {"tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if _are_results(data):

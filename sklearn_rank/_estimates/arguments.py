@@ -56,7 +56,7 @@ RULES = {
 def check_arguments(function_name: str, **values: Any) -> None:
     """Raise ValueError for the first invalid value."""
     for name, value in values.items():
-        RULES[name]._check(name, value, function_name)
+        RULES[name](name, value, function_name)
 
 
 def numbers(x: Any, name: str, function_name: str, *, squared: bool = True) -> Array:

@@ -268,8 +268,6 @@ class Explanation(TableReport, ReadOnlyArrays):
         The old system and the new one.
     values : (float, float)
         Value of each system on the query.
-    difference : float
-        New minus old.
     is_sum : bool
         Whether the metric is a sum over documents, so that contributions sum to the difference. Otherwise a
         contribution is the effect of leaving the document out, and contributions need not sum to the difference.
@@ -285,8 +283,18 @@ class Explanation(TableReport, ReadOnlyArrays):
         Rank of each document in the old and in the new system; NaN without a rank.
     contribution : ndarray of shape (n_documents,)
         Contribution of each document to the difference.
-    table : Table
-        A row for each document: grade, whether it is judged, rank in both systems, contribution; the largest first.
+
+    Examples
+    --------
+    The relevant document rose from rank 2 to rank 1, 1 - 1 / log2(3):
+
+    >>> from sklearn_rank import compare_systems
+    >>> runs = {"old": {"q": ["a", "b"]}, "new": {"q": ["b", "a"]}}
+    >>> why = compare_systems({"q": {"a": 0, "b": 1}}, runs, metrics="ndcg").explain(
+    ...     "q", new="new", old="old"
+    ... )
+    >>> round(why.difference, 4), why.documents.tolist(), why.ranks.tolist()
+    (0.3691, ['a', 'b'], [[1.0, 2.0], [2.0, 1.0]])
     """
 
     metric: str
@@ -310,7 +318,7 @@ class Explanation(TableReport, ReadOnlyArrays):
 
     @cached_property
     def table(self) -> Table:
-        """A row for each document, the largest contribution first."""
+        """A row for each document: grade, whether judged, rank in both systems, contribution; the largest first."""
         columns = ("document", "grade", "judged", *_rank_columns(self.names), "contribution")
         old, new = self.ranks
         first = np.fmin(old, new)
@@ -340,7 +348,7 @@ class Explanation(TableReport, ReadOnlyArrays):
         ValueError
             If `n` is not an int >= 1.
         """
-        COUNT._check("n", n, "to_judge")
+        COUNT("n", n, "to_judge")
         at = np.flatnonzero(~np.isnan(self._change))
         old, new = self.ranks[:, at]
         order = np.lexsort((np.fmin(old, new), -_size(self._change[at])))[:n]
@@ -352,12 +360,7 @@ class Explanation(TableReport, ReadOnlyArrays):
         return _fitted(("document", *_rank_columns(self.names), "change"), [*rows])
 
     def to_markdown(self) -> str:
-        """The values, the notes and the table in Markdown.
-
-        Returns
-        -------
-        str
-        """
+        """The values, the notes and the table in Markdown."""
         lines = (markdown_text(printable(line)) for line in (self._title(), *self._notes()))
         return "\n\n".join([*lines, super().to_markdown()])
 
@@ -475,7 +478,7 @@ def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
 
 def documents_to_judge(source: Source, n: int) -> Table:
     """Documents of all queries whose judgment could change the mean difference most."""
-    COUNT._check("n", n, "to_judge")
+    COUNT("n", n, "to_judge")
     result, _ = source.results
     if (average := result.average[source.metric]) != "macro":
         raise ValueError(f"to_judge is for a mean over queries. Got average={echo(average)}: evaluate without it.")

@@ -423,7 +423,8 @@ def judged_shares(queries: Queries, specs: Mapping[str, MetricSpec]) -> dict[str
     if queries.summary.has_unretrieved:
         retrieved = queries.grouping.reduce(queries.score > -np.inf, np.logical_or)
     all_judged = np.where(retrieved, 1.0, np.nan)
-    asked = {name: judged_as_metric(spec) for name, spec in specs.items() if spec._read(queries).summary.has_unjudged}
+    read = {name: queries.with_negative(spec["negative"]).summary for name, spec in specs.items()}
+    asked = {name: judged_as_metric(spec) for name, spec in specs.items() if read[name].has_unjudged}
     computed = zip(asked, compute(queries, [*asked.values()]), strict=True) if asked else ()
     shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in computed}
     return {name: shares.get(name, all_judged) for name in specs}

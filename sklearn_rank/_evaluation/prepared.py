@@ -42,10 +42,12 @@ class PreparedMetrics:
     Several threads may call it at the same time. A copy or a pickle has the labels, the queries and the metrics, and
     recomputes the rest at its first call.
 
-    Attributes
-    ----------
-    names : list of str
-        Metrics, by the names that were given.
+    Examples
+    --------
+    >>> from sklearn_rank import prepare
+    >>> mrr = prepare([0, 1, 1, 0], qid=[7, 7, 9, 9], metrics="mrr")
+    >>> mrr([2, 1, 2, 1]), mrr([1, 2, 2, 1]), mrr.names
+    (0.75, 1.0, ['mrr'])
     """
 
     def __init__(

@@ -72,7 +72,7 @@ def _on_full_recall(queries: Queries, specs: Mapping[str, MetricSpec]) -> Iterat
     for name, spec in specs.items():
         if spec.k is None or "need" not in spec.metric.formula_params or spec["need"] != "all":
             continue
-        read = spec._read(queries)
+        read = queries.with_negative(spec["negative"])
         grouping = read.grouping
         n_relevant = Labels(grouping.take(read.label), grouping.indptr, read.unlisted).count_at_least(
             spec["min_relevance"]

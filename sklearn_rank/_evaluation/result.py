@@ -60,29 +60,12 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
     ----------
     qid : ndarray of shape (n_queries,)
         Query ids, in order of first appearance.
-    per_query : dict of str to ndarray of shape (n_queries,)
-        Value of each metric for each query; undefined queries hold their replacement.
-    n_undefined : dict of str to int
-        Number of queries without a defined value of a metric.
-    n_documents : ndarray of shape (n_queries,)
-        Number of documents of each query, including documents that were not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
     attributes : dict of str to ndarray of shape (n_queries,)
         Attributes of each query, by name, from the argument `by`.
     clusters : ndarray of shape (n_queries,) or None
         Cluster of each query, such as a user; queries of the same cluster are not independent.
-    label_fingerprints : ndarray of shape (n_queries,) or None
-        Fingerprint of the labels of each query; None if unknown.
-    ranking_fingerprints : ndarray of shape (n_queries,) or None
-        Fingerprint of the ranked list of each query; None if unknown. `stats.no_worse` uses it to recognize equal
-        lists.
-    judged : dict of str to ndarray of shape (n_queries,)
-        Share of judged documents of each query, down to the cutoff of each metric; NaN without a retrieved document.
-        Empty if unknown: for given values and sparse matrices.
-    settled : dict of str to ndarray of shape (n_queries,)
-        Whether the judgments of a query determine its value for any ranking, for example without a relevant document;
-        only metrics for which this is known.
     run_means : dict of str to tuple of float
         Mean of each run by metric, if the result is the mean of several runs of a system, see `of_runs`; otherwise
         empty.
@@ -193,7 +176,7 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
-        """Value of each metric for each query."""
+        """Value of each metric for each query; undefined queries hold their replacement."""
         return ByName((name, result.values()[:, 0]) for name, result in self._metric_values.items())
 
     @cached_property
@@ -207,12 +190,12 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
 
     @cached_property
     def judged(self) -> dict[str, NDArray[np.float64]]:
-        """Share of judged documents of each query, by metric, down to its cutoff; empty if unknown."""
+        """Share of judged documents of each query, by metric, down to its cutoff; NaN without any, {} if unknown."""
         return dict(self._kept_data.judged(self._specs, self._metric_values))
 
     @cached_property
     def settled(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether the judgments of a query determine its value, by metric, if known."""
+        """Whether the judgments of a query determine its value for any ranking, by metric, if known."""
         return dict(self._kept_data.settled(self._specs, self._metric_values))
 
     tells = cached_property(tells_of)
@@ -550,7 +533,7 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         >>> round(result.adjusted(average="micro")["mrr"], 4)
         0.2174
         """
-        one_of("macro", "micro", doc="")._check("average", average, "adjusted")
+        one_of("macro", "micro", doc="")("average", average, "adjusted")
         if average == "macro":
             return self._reference("adjusted")
         best, means = self._reference("best").mean(), self.mean()
@@ -622,10 +605,6 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         ----------
         prefix : str, default=""
             Prefix of each name, such as ``"test/"`` or ``"test_"``.
-
-        Returns
-        -------
-        dict of str to float
 
         Raises
         ------
@@ -729,7 +708,7 @@ class Evaluation(TableReport, HasPage, Saveable, OfRuns, ReadOnlyArrays):
         a     0.5000
         """
         metric = next(iter(self._metric_values)) if metric is None else known_metric(self, metric)
-        COUNT._check("n", n, "worst_queries")
+        COUNT("n", n, "worst_queries")
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
         order = order[: np.count_nonzero(~np.isnan(values))][:n]

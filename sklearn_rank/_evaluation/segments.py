@@ -163,6 +163,14 @@ class Segments(TableReport):
         Number of clusters of queries, which intervals and test account for. None if queries are independent.
     n_tested : dict of str to int
         Number of segments in the test of each metric: segments with at least two queries and different values.
+
+    Examples
+    --------
+    >>> from sklearn_rank.results import Evaluation
+    >>> result = Evaluation.from_values(range(4), {"mrr": [0.5, 1.0, 0.25, 0.25]})
+    >>> of_language = result.segments({"language": dict(enumerate(["de", "de", "fr", "fr"]))})
+    >>> of_language.by, of_language.gap, [row[:4] for row in of_language.table.rows]
+    (('language',), {'mrr': 0.5}, [('de', 'mrr', 2, 0.75), ('fr', 'mrr', 2, 0.25)])
     """
 
     by: tuple[str, ...]

@@ -44,6 +44,13 @@ class ThresholdCurve(ReadOnlyArrays):
         Share of the answerable queries whose answer is empty.
     answered : ndarray
         Share of the other queries whose answer is not empty; NaN if all are answerable.
+
+    Examples
+    --------
+    >>> from sklearn_rank.retrieval import threshold_curve
+    >>> curve = threshold_curve([1, 0, 0], [0.9, 0.4, 0.6], qid=["a", "a", "b"])
+    >>> curve.threshold[curve.f.argmax()].item(), curve.empty, curve.answered
+    (0.4, array([0., 0., 0., 1.]), array([1., 1., 0., 0.]))
     """
 
     threshold: Array
@@ -128,16 +135,12 @@ def threshold_curve(
     array([-inf,  0.4,  0.6,  0.9])
     >>> curve.precision, curve.recall
     (array([0.5, 1. , 1. , 0. ]), array([1., 1., 1., 0.]))
-    >>> curve.empty, curve.answered
-    (array([0., 0., 0., 1.]), array([1., 1., 0., 0.]))
-    >>> curve.threshold[curve.f.argmax()]
-    np.float64(0.4)
     """
     name = "threshold_curve"
     if k is not None:
-        COUNT._check("k", k, name)
+        COUNT("k", k, name)
     for keyword, value in (("min_relevance", min_relevance), ("unjudged", unjudged)):
-        SHARED[keyword][1]._check(keyword, value, name)
+        SHARED[keyword][1](keyword, value, name)
     queries = read(y_true, y_score, qid=qid)
     check_one_label(queries, name)
     check_labels(

@@ -84,9 +84,6 @@ class RankingEvaluator:
 
     Attributes
     ----------
-    scorers : callable
-        Scorer of all metrics, for ``scoring=``: from `make_ranking_scorer`, or the recommender scorer. If a metric is
-        an error, its name starts with ``"neg_"`` and its value is negative.
     cv : splitter or list of splits
         For ``cv=``.
 
@@ -140,13 +137,13 @@ class RankingEvaluator:
         self.cv = self._kind.splitter(cv, "RankingEvaluator")
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
         check_n_jobs(n_jobs)
-        BOOL._check("progress", progress, "RankingEvaluator")
-        ON_MISUSE._check("on_misuse", on_misuse, "RankingEvaluator")
+        BOOL("progress", progress, "RankingEvaluator")
+        ON_MISUSE("on_misuse", on_misuse, "RankingEvaluator")
         self.progress, self.on_misuse = progress, on_misuse
 
     @property
     def scorers(self) -> Any:
-        """Scorer of all metrics, for ``scoring=``."""
+        """Scorer of all metrics, for ``scoring=``; errors are negative, under names that begin with ``"neg_"``."""
         return self._kind.scorers(self.metrics, self.keywords)
 
     @with_row_arguments

@@ -261,6 +261,19 @@ class FoldScores:
         Seconds.
     error : Exception or None
         Exception that the model raised.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn_rank import RankingEvaluator
+    >>> from sklearn_rank.datasets import make_ranking
+    >>> X, y, qid = make_ranking(n_queries=20, random_state=0)
+    >>> folds = []
+    >>> _ = RankingEvaluator("mrr", cv=2).cross_validate(
+    ...     Ridge(), X, y, qid=qid, on_fold=folds.append
+    ... )
+    >>> [(one.model, one.fold, one.n_folds, round(one.scores["mrr"], 3)) for one in folds]
+    [('Ridge', 0, 2, 0.95), ('Ridge', 1, 2, 0.933)]
     """
 
     model: str

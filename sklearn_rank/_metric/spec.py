@@ -90,6 +90,13 @@ class MetricSpec:
         Keywords that were given; ``spec["ties"]`` is the value of any keyword, given or not.
     order : {"random", "best"} or None
         Order of the documents that have a rank: None by score, "random" for the expectation over all orders.
+
+    Examples
+    --------
+    >>> from sklearn_rank import parse_metric
+    >>> spec = parse_metric("rbp(p=0.9)@10")
+    >>> spec.metric.name, spec.k, spec.keywords, spec["ties"], str(spec)
+    ('rbp', 10, {'p': 0.9}, 'average', 'rbp(p=0.9)@10')
     """
 
     metric: Metric
@@ -104,7 +111,7 @@ class MetricSpec:
         function_name, defaults = self.metric.function_name, self.metric.defaults
         if self.k is not None and not self.metric.has_cutoff:
             raise ValueError(f"{function_name} has no cutoff: it is computed on the whole list. Got k={echo(self.k)}.")
-        CUTOFF._check("k", self.k, function_name)
+        CUTOFF("k", self.k, function_name)
         for name, value in self.keywords.items():
             if name not in defaults:
                 takes = [*signature_of(self.metric).parameters][2:]
@@ -113,7 +120,7 @@ class MetricSpec:
                     hint = f" It {self.metric.without_chance or self.metric.without_best}."
                 raise unknown_keyword(f"{function_name} has no keyword", name, takes, hint=hint, takes=takes)
             if rule := self.metric._rule(name):
-                rule._check(name, value, function_name)
+                rule(name, value, function_name)
         discount = self._values.get("discount")
         is_own = "discount" in self.metric.parameter_constraints
         if not (discount is None or is_own or isinstance(discount, str) or callable(discount)):
@@ -335,13 +342,9 @@ class MetricSpec:
         )
         return reads_all or zero_counts or self["unjudged"] == "drop"
 
-    def _read(self, queries: Queries) -> Queries:
-        """Queries with negative labels read as the keyword says."""
-        return queries.without_negative if self["negative"] == "unjudged" else queries
-
     def _bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the keywords into the arguments of the formula."""
-        queries, values = self._read(queries), self._own_values()
+        queries, values = queries.with_negative(self["negative"]), self._own_values()
         self._check_columns(queries)
         self._check_labels(queries, values)
         # A keyword with a rule of its author's own reaches the formula as it is.

@@ -334,8 +334,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):
                 raise ValueError(
                     f"The {echo(name)} parameter of QueryRanker must be an int >= 1, or None. Got {echo(value)}."
                 )
-        RANDOM_STATE._check("random_state", self.random_state, "QueryRanker")
-        ON_MISUSE._check("on_misuse", self.on_misuse, "QueryRanker")
+        RANDOM_STATE("random_state", self.random_state, "QueryRanker")
+        ON_MISUSE("on_misuse", self.on_misuse, "QueryRanker")
         fraction = self.eval_fraction
         if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
             raise ValueError(

@@ -162,10 +162,6 @@ class ScoreRequests:
         **requests
             `sample_weight`, `qid` or a column that the metric reads: True, False, or the name of the metadata to use.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         TypeError

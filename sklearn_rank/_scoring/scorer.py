@@ -204,10 +204,6 @@ def get_scorer(name: str) -> Any:
 def get_scorer_names() -> list[str]:
     """Return all names for `get_scorer`; errors have the prefix ``"neg_"``, because their scores are negative.
 
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> from sklearn_rank import get_scorer_names

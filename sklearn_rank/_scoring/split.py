@@ -161,9 +161,9 @@ class QueryKFold(_QuerySplitter, GroupKFold):
 
     @named_arguments
     def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: RandomState = None) -> None:
-        FOLDS._check("n_splits", n_splits, "QueryKFold")
-        BOOL._check("shuffle", shuffle, "QueryKFold")
-        RANDOM_STATE._check("random_state", random_state, "QueryKFold")
+        FOLDS("n_splits", n_splits, "QueryKFold")
+        BOOL("shuffle", shuffle, "QueryKFold")
+        RANDOM_STATE("random_state", random_state, "QueryKFold")
         if random_state is not None and not shuffle:
             raise ValueError(f"random_state= needs shuffle=True. Got {echo(random_state)} with shuffle=False.")
         super().__init__(n_splits, shuffle=bool(shuffle), random_state=random_state)
@@ -190,9 +190,9 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
 
     @named_arguments
     def __init__(self, n_splits: int = 5, *, n_repeats: int = 10, random_state: RandomState = None) -> None:
-        COUNT._check("n_repeats", n_repeats, "RepeatedQueryKFold")
-        FOLDS._check("n_splits", n_splits, "RepeatedQueryKFold")
-        RANDOM_STATE._check("random_state", random_state, "RepeatedQueryKFold")
+        COUNT("n_repeats", n_repeats, "RepeatedQueryKFold")
+        FOLDS("n_splits", n_splits, "RepeatedQueryKFold")
+        RANDOM_STATE("random_state", random_state, "RepeatedQueryKFold")
         self.n_splits, self.n_repeats, self.random_state = n_splits, n_repeats, random_state
 
     @named_arguments
@@ -236,10 +236,10 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
         self, n_splits: int = 5, *, test_size: float | None = None, train_size: float | None = None,
         random_state: RandomState = None,
     ) -> None:  # fmt: skip
-        COUNT._check("n_splits", n_splits, "QueryShuffleSplit")
+        COUNT("n_splits", n_splits, "QueryShuffleSplit")
         check_size("test_size", test_size, "QueryShuffleSplit")
         check_size("train_size", train_size, "QueryShuffleSplit")
-        RANDOM_STATE._check("random_state", random_state, "QueryShuffleSplit")
+        RANDOM_STATE("random_state", random_state, "QueryShuffleSplit")
         super().__init__(n_splits, test_size=test_size, train_size=train_size, random_state=random_state)
 
     @named_arguments
@@ -303,10 +303,6 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
             Query of each row.
         clusters : None
             Ignored; `split` refuses it.
-
-        Returns
-        -------
-        int
         """
         qid = find_routed_qid(y, groups, ROUTING_IS_OFF)
         return group_rows(qid, len(qid)).n_queries
@@ -362,7 +358,7 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
     ) -> None:
         for name, value in (("n_splits", n_splits), ("max_train_size", max_train_size), ("test_size", test_size)):
             if value is not None or name == "n_splits":
-                COUNT._check(name, value, "QueryTimeSeriesSplit")
+                COUNT(name, value, "QueryTimeSeriesSplit")
         self.n_splits, self.max_train_size, self.test_size, self.gap = n_splits, max_train_size, test_size, gap
 
     @named_arguments
@@ -509,7 +505,7 @@ def query_train_test_split(
     """
     check_size("test_size", test_size, "query_train_test_split")
     check_size("train_size", train_size, "query_train_test_split")
-    RANDOM_STATE._check("random_state", random_state, "query_train_test_split")
+    RANDOM_STATE("random_state", random_state, "query_train_test_split")
     if not arrays:
         raise ValueError("query_train_test_split needs at least one array: X, y, ... Got none.")
     names = ["X", "y"] if len(arrays) == 2 else [f"arrays[{i}]" for i in range(len(arrays))]

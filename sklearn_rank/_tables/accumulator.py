@@ -112,7 +112,7 @@ class RankingAccumulator:
         **keywords: Any,
     ) -> None:
         self._specs = parse_metrics(metrics, **keywords)
-        REPEATED_QUERIES._check("duplicates", duplicates, "RankingAccumulator")
+        REPEATED_QUERIES("duplicates", duplicates, "RankingAccumulator")
         self._computed = with_references(self._specs) if chance else self._specs
         check_n_jobs(n_jobs)
         self._added = metrics_to_add(self._computed)
@@ -121,12 +121,7 @@ class RankingAccumulator:
         self.reset()
 
     def reset(self) -> Self:
-        """Forget all queries, for the next epoch.
-
-        Returns
-        -------
-        self
-        """
+        """Forget all queries, for the next epoch."""
         self.n_duplicates, self._longest, self._evidence = 0, 0, Evidence()
         self._values, self._place = ColumnBuffer(), dict[Any, int]()
         # Kind of the queries, if there are any.
@@ -162,10 +157,6 @@ class RankingAccumulator:
         mask : array-like of bool, shape of `y_true` without subtopics, default=None
             True where there is a document; what stands under padding, False, is not read.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         ValueError or TypeError
@@ -196,10 +187,6 @@ class RankingAccumulator:
         ----------
         other : RankingAccumulator
             With the same metrics and keywords; it stays as it is.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

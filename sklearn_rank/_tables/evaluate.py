@@ -152,7 +152,7 @@ def evaluate_table(
     specs, names = column_arguments(data, **columns)
     names = checked_names(names._replace(by=by, clusters=clusters, tie_break=tie_break))
     check_n_jobs(n_jobs)
-    BOOL._check("assume_grouped", assume_grouped, "evaluate_table")
+    BOOL("assume_grouped", assume_grouped, "evaluate_table")
     of_pieces = {"assume_grouped": assume_grouped or None, "memory_limit": memory_limit, "folder": folder}
     if is_in_pieces(data) or (is_stream(data) and _given(of_pieces)):
         rule = "tie_break= is read of a table in memory, such as pandas.read_parquet(path)."

@@ -146,7 +146,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             hint = f" {GROUPS}" if "groups" in parameters and unknown in NAMES_OF_QID else meant_by(unknown)
             raise unknown_keyword(f"{called(args)} has no keyword", unknown, takes, hint=hint, takes=takes)
         for name in rules.keys() & keywords.keys():
-            rules[name]._check(name, keywords[name], called(args))
+            rules[name](name, keywords[name], called(args))
         refused, missing, given = None, list[str](), dict[str, object]()
         try:
             return function(*args, **keywords)
@@ -195,7 +195,7 @@ def checked_arguments(rules: Mapping[str, Constraint]) -> Callable[[Callable[P, 
             given = dict(zip(by_position, args, strict=False)) | keywords
             for argument in checked:
                 if argument in given:
-                    rules[argument]._check(argument, given[argument], name)
+                    rules[argument](argument, given[argument], name)
             return function(*args, **keywords)
 
         return call

@@ -36,7 +36,7 @@ class Constraint:
     doc: str
     choices: tuple[Any, ...] = ()
 
-    def _check(self, name: str, value: Any, function_name: str) -> None:
+    def __call__(self, name: str, value: Any, function_name: str) -> None:
         """Raise ValueError if `value` is not accepted."""
         if not self.accepts(value):
             words = [choice for choice in self.choices if isinstance(choice, str)]
@@ -127,5 +127,5 @@ def random_of(random_state: RandomState, function_name: str) -> np.random.Random
     # It loads scipy.stats and pandas.
     from sklearn.utils import check_random_state
 
-    RANDOM_STATE._check("random_state", random_state, function_name)
+    RANDOM_STATE("random_state", random_state, function_name)
     return check_random_state(random_state)

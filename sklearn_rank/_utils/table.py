@@ -134,24 +134,14 @@ class Table:
         return Table(self.columns, tuple(rows), note=self.note)
 
     def to_markdown(self) -> str:
-        """The table in Markdown.
-
-        Returns
-        -------
-        str
-        """
+        """The table in Markdown."""
         rule = "|" + "|".join("---:" if right else "---" for right in self._numeric()) + "|"
         head, *body = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in self._all_cells())
         note = ["", markdown_text(printable(self.note))] if self.note else []
         return "\n".join([head, rule, *body, *note])
 
     def to_latex(self) -> str:
-        """The table as a LaTeX tabular, with plain rules.
-
-        Returns
-        -------
-        str
-        """
+        """The table as a LaTeX tabular, with plain rules."""
         spec = "".join("r" if right else "l" for right in self._numeric())
         head, *body = (" & ".join(map(latex_text, row)) + r" \\" for row in self._all_cells())
         lines = [f"\\begin{{tabular}}{{{spec}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
@@ -206,21 +196,11 @@ class PartlyPrinted(Table):
     __repr__ = __str__
 
     def to_markdown(self) -> str:
-        """The printed columns in Markdown.
-
-        Returns
-        -------
-        str
-        """
+        """The printed columns in Markdown."""
         return self._printed().to_markdown()
 
     def to_latex(self) -> str:
-        """The printed columns as a LaTeX tabular, with plain rules.
-
-        Returns
-        -------
-        str
-        """
+        """The printed columns as a LaTeX tabular, with plain rules."""
         return self._printed().to_latex()
 
     def _repr_html_(self) -> str:
@@ -264,22 +244,12 @@ class TableReport(ABC):
         return self.table.to_frame()
 
     def to_markdown(self) -> str:
-        """The printed tables in Markdown, and the line under them.
-
-        Returns
-        -------
-        str
-        """
+        """The printed tables in Markdown, and the line under them."""
         footer = [markdown_text(printable(self._footer()))] if self._footer() else []
         return "\n\n".join([*(table.to_markdown() for table in self._tables()), *footer])
 
     def to_latex(self) -> str:
-        """The printed tables as LaTeX tabulars with plain rules, and the line under them.
-
-        Returns
-        -------
-        str
-        """
+        """The printed tables as LaTeX tabulars with plain rules, and the line under them."""
         footer = [latex_note(self._footer())] if self._footer() else []
         return "\n\n".join([*(table.to_latex() for table in self._tables()), *footer])
 

@@ -105,7 +105,7 @@ def xgboost_early_stopping(
     >>> stop.metric_name, stop.maximize, stop.rounds
     ('mrr@10', True, 20)
     """
-    COUNT._check("rounds", rounds, "xgboost_early_stopping")
+    COUNT("rounds", rounds, "xgboost_early_stopping")
     if not isinstance(metric, XGBoostMetric):
         metric = XGBoostMetric(metric, None, keywords)
     elif keywords:

@@ -87,7 +87,7 @@ class RelevanceEvaluator:
         _check_dictionaries(query_relevance, Integral, "Expected relevance to be integer.")
         if not isinstance(relevance_level, (int, Real)) or relevance_level < 1:
             raise TypeError(f"Argument relevance_level should be positive. Got {echo(relevance_level)}.")
-        BOOL._check("judged_docs_only_flag", judged_docs_only_flag, "RelevanceEvaluator")
+        BOOL("judged_docs_only_flag", judged_docs_only_flag, "RelevanceEvaluator")
         judged = {query: documents for query, documents in query_relevance.items() if documents}
         self._judgments = entries_of(judged, "judgments", duplicates="raise", exclude={})[0]
         self._queries = judged.keys()
@@ -259,10 +259,6 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
         Name of the measure.
     values : sequence of float
         Its value for each query.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -140,6 +140,14 @@ class Entries:
         relevant document. None: it was no table.
     n_blank : int
         Rows of judgments whose grade is blank: they are not judged, and left out.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sklearn_rank.io import read_qrels
+    >>> entries = read_qrels(io.BytesIO(b"q1 0 d1 2"))
+    >>> len(entries.doc_id), entries.value
+    (1, array([2.]))
     """
 
     qid: QueryIds

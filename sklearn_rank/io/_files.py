@@ -199,9 +199,9 @@ def _read(
     separator: str | None, n_jobs: int | None, *, value_is_meant: bool = False,
 ) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
-    DUPLICATES._check("duplicates", duplicates, caller)
-    SEPARATOR._check("separator", separator, caller)
-    FORMAT[kind]._check("format", format, caller)
+    DUPLICATES("duplicates", duplicates, caller)
+    SEPARATOR("separator", separator, caller)
+    FORMAT[kind]("format", format, caller)
     value_is_meant = value_is_meant or given.value is False
     if value_is_meant and kind == "run":
         raise TypeError("value=False is only for read_qrels, where it makes each row relevant. Got it in read_run.")

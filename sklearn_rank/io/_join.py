@@ -174,13 +174,13 @@ def join_for(
     document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
-    TREATMENT._check("missing_from_run", missing_from_run, caller)
-    BOOL._check("float32", float32, caller)
-    TREATMENT._check("missing_from_qrels", missing_from_qrels, caller)
-    TIE_ORDER._check("tie_order", tie_order, caller)
-    NEGATIVE._check("negative", negative, caller)
-    DUPLICATES._check("duplicates", duplicates, caller)
-    AGGREGATE._check("aggregate", aggregate, caller)
+    TREATMENT("missing_from_run", missing_from_run, caller)
+    BOOL("float32", float32, caller)
+    TREATMENT("missing_from_qrels", missing_from_qrels, caller)
+    TIE_ORDER("tie_order", tie_order, caller)
+    NEGATIVE("negative", negative, caller)
+    DUPLICATES("duplicates", duplicates, caller)
+    AGGREGATE("aggregate", aggregate, caller)
     sides = run, judgments
     if document_of is not None:
         refuse_other_kind(caller, run, "run")

@@ -27,8 +27,6 @@ class RankingData:
         Score; ``-inf``: not retrieved.
     qid : QueryIds or ndarray of shape (n_samples,)
         Query of each row; ``numpy.asarray(qid)`` is an array of ids.
-    doc_id : ndarray of shape (n_samples,) or None
-        Document of each row.
     not_in_run : ndarray
         Judged queries that the run lacks.
     not_in_qrels : ndarray
@@ -40,6 +38,13 @@ class RankingData:
         their judgments.
     n_blank : int
         Number of rows of the judgments without a grade, which are not judged.
+
+    Examples
+    --------
+    >>> from sklearn_rank.io import join
+    >>> data = join({"q": {"a": 1, "b": 0}}, {"q": ["a", "c"]})
+    >>> data.doc_id.tolist(), data.y_true.tolist(), data.y_score.tolist()
+    (['a', 'c', 'b'], [1.0, nan, 0.0], [2.0, 1.0, -inf])
     """
 
     y_true: Array
@@ -56,7 +61,7 @@ class RankingData:
 
     @cached_property
     def doc_id(self) -> Any:
-        """Document of each row."""
+        """Document of each row; None if documents have no ids."""
         if self._source is None:
             return self._documents[0] if self._documents else None
         return documents_at(self._documents, self._source, slice(None))

@@ -100,7 +100,7 @@ def read_table(
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
-    DUPLICATES._check("duplicates", duplicates, "read_table")
+    DUPLICATES("duplicates", duplicates, "read_table")
     id_columns = [name for name in Roles(qid, doc_id).flat() if name is not None]
     table = opened(table, id_columns, [y_true, y_score], separator, qid)
     check_names(table, y_true, y_score, *id_columns)
@@ -144,7 +144,7 @@ def opened(
 ) -> Any:  # fmt: skip
     """The table: files are read, and a lazy frame of polars is collected."""
     # Columns of `ids` and `others` tell the separator of CSV. With `qid`, files are looked at, and labels come first.
-    SEPARATOR._check("separator", separator, "a file of CSV")
+    SEPARATOR("separator", separator, "a file of CSV")
     names = [*ids, *others]
     check_names(None, *names)
     if files := files_of(table):

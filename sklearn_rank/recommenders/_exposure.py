@@ -62,6 +62,16 @@ class Exposure(TableReport, ReadOnlyArrays):
     groups : Table or None
         For each group of items its number of items, its share of the counts and, with `judgments`, its share of the
         relevant items and the ratio of both. None without `groups`.
+
+    Examples
+    --------
+    Of four items, b is shown to one user and a to two. The counts 0, 0, 1, 2 have the Gini coefficient (-3 * 0 - 1 * 0
+    + 1 * 1 + 3 * 2) / (4 * 3):
+
+    >>> from sklearn_rank.recommenders import exposure
+    >>> shown = exposure({"u": ["a", "b"], "v": ["a"]}, items=["a", "b", "c", "d"], k=2)
+    >>> shown.coverage, round(shown.gini, 4)
+    (0.5, 0.5833)
     """
 
     items: NDArray[Any]
@@ -77,12 +87,7 @@ class Exposure(TableReport, ReadOnlyArrays):
     _without_part: dict[str, Array] | None = None
 
     def to_dict(self) -> dict[str, float]:
-        """Values by name, for a tracker.
-
-        Returns
-        -------
-        dict of str to float
-        """
+        """Values by name, for a tracker."""
         values = {name: getattr(self, name) for name in VALUES}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -98,10 +103,6 @@ class Exposure(TableReport, ReadOnlyArrays):
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive.
 
-        Returns
-        -------
-        dict of str to (float, float)
-
         Raises
         ------
         ValueError
@@ -109,7 +110,7 @@ class Exposure(TableReport, ReadOnlyArrays):
         """
         from scipy import stats
 
-        SHARE._check("confidence_level", confidence_level, "confidence_interval")
+        SHARE("confidence_level", confidence_level, "confidence_interval")
         if self._without_part is None:
             raise ValueError("confidence_interval() needs exposure(..., n_resamples=100). Got n_resamples=None.")
         intervals = {}
@@ -123,12 +124,7 @@ class Exposure(TableReport, ReadOnlyArrays):
         return intervals
 
     def to_frame(self) -> DataFrame:
-        """Items and their counts as a pandas DataFrame; needs the extra "pandas".
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Items and their counts as a pandas DataFrame; needs the extra "pandas"."""
         return Table(("item", "count"), tuple(zip(self.items.tolist(), self.counts.tolist(), strict=True))).to_frame()
 
     def _title(self) -> str:
@@ -232,15 +228,9 @@ def exposure(
     >>> shown = exposure(run, items=["a", "b", "c", "d"], k=2)
     >>> shown.counts
     array([3. , 2.5, 0.5, 0. ])
-
-    Items a and b are covered, c in one of two orders: 2.5 of 4 items. Sorted, the counts 0, 0.5, 2.5, 3 have the Gini
-    coefficient (-3 * 0 - 1 * 0.5 + 1 * 2.5 + 3 * 3) / (4 * 6):
-
-    >>> shown.coverage, round(shown.gini, 4)
-    (0.625, 0.4583)
     """
-    N_RESAMPLES._check("n_resamples", n_resamples, "exposure")
-    RANDOM_STATE._check("random_state", random_state, "exposure")
+    N_RESAMPLES("n_resamples", n_resamples, "exposure")
+    RANDOM_STATE("random_state", random_state, "exposure")
     top = top_items(run, items, k, "exposure", duplicates=duplicates, exclude=exclude)
     attributes = {} if train is None else _attributes(train, top.items)
     group = None if groups is None else _group_of_items(groups, top.items)

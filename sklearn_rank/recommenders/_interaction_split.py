@@ -182,7 +182,7 @@ class LeaveLastOut(InteractionSplitter):
 
     @named_arguments
     def __init__(self, n_test: int = 1, *, user: Column = None, item: Column = None, time: Column = None) -> None:
-        COUNT._check("n_test", n_test, "LeaveLastOut")
+        COUNT("n_test", n_test, "LeaveLastOut")
         self.n_test = n_test
         self._set_columns(user=user, item=item, time=time)
 

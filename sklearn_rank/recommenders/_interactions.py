@@ -480,7 +480,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
             If `k`, `items` or `exclude` is not as described.
         """
         check_is_fitted(self, "estimator_")
-        COUNT._check("k", k, "InteractionRecommender.recommend")
+        COUNT("k", k, "InteractionRecommender.recommend")
         is_list = lists_items(self)
         if is_list and items is None and exclude is None:
             return self.estimator_.recommend(users, k)

@@ -58,8 +58,8 @@ class TopItems:
 
 def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str, exclude: Any) -> TopItems:
     """The first k items of each user; errors name the caller."""
-    COUNT._check("k", k, caller)
-    IN_A_LIST_AGAIN._check("duplicates", duplicates, caller)
+    COUNT("k", k, caller)
+    IN_A_LIST_AGAIN("duplicates", duplicates, caller)
     ids = check_item_ids(items)
     if sparse.issparse(run) or getattr(run, "ndim", 0) == 2 and not hasattr(run, "columns"):
         return _of_matrix(run, ids, k, caller, exclude)

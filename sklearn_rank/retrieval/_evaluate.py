@@ -141,8 +141,8 @@ def evaluate_retrieval(
     specs = parse_metrics(metrics, **keywords)
     for spec in specs.values():
         spec._refuse_empty()
-    BOOL._check("exclude_self", exclude_self, "evaluate_retrieval")
-    BOOL._check("progress", progress, "evaluate_retrieval")
+    BOOL("exclude_self", exclude_self, "evaluate_retrieval")
+    BOOL("progress", progress, "evaluate_retrieval")
     if distance_params is not None and not isinstance(distance_params, Mapping):
         raise TypeError(
             f"distance_params must be a dict of keywords of the distance, or None. Got {echo(distance_params)}."

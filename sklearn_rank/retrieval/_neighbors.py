@@ -130,9 +130,9 @@ def score_neighbors(
     for spec in specs.values():
         spec._refuse_empty()
     check_n_jobs(n_jobs)
-    BOOL._check("higher_is_nearer", higher_is_nearer, "score_neighbors")
-    BOOL._check("exclude_self", exclude_self, "score_neighbors")
-    RELATIVE_TOLERANCE._check("tolerance", tolerance, "score_neighbors")
+    BOOL("higher_is_nearer", higher_is_nearer, "score_neighbors")
+    BOOL("exclude_self", exclude_self, "score_neighbors")
+    RELATIVE_TOLERANCE("tolerance", tolerance, "score_neighbors")
     for name, labels in (("query_labels", query_labels), ("database_labels", database_labels)):
         if labels is not None:
             n_rows_of(labels, name)

@@ -102,6 +102,18 @@ class GateResult(TableReport, HasPage):
         Assumed largest loss of a query: the range of the metric, or the argument of `no_worse`.
     floors, segments : Table
         A row for each floor, and for each segment and metric; without rows if there are none.
+
+    Examples
+    --------
+    >>> from sklearn_rank.results import Evaluation
+    >>> from sklearn_rank.stats import no_worse
+    >>> old = Evaluation.from_values(range(4), {"mrr": [0.5, 0.4, 0.6, 0.3]})
+    >>> new = Evaluation.from_values(range(4), {"mrr": [0.4, 0.4, 0.7, 0.34]})
+    >>> gate = no_worse(new=new, old=old)
+    >>> bool(gate), gate.decision, gate.verdict.partition(". ")[2]
+    (True, 'no loss shown', 'Losses up to about 0.75 cannot be ruled out.')
+    >>> no_worse(new=new, at_least={"mrr": 0.3}).decision
+    'undecided'
     """
 
     _parts: GateParts
@@ -180,7 +192,7 @@ class GateResult(TableReport, HasPage):
         ValueError
             If there is no such metric, or `n` is not an int >= 1.
         """
-        COUNT._check("n", n, "lost_most")
+        COUNT("n", n, "lost_most")
         pairs = self._parts.pairs
         if not pairs:
             raise ValueError("lost_most needs an old system. Got a gate without old=.")
@@ -193,12 +205,7 @@ class GateResult(TableReport, HasPage):
         return Table(("query", "old", "new", "difference"), tuple(words.lost(pairs[metric], n)))
 
     def to_markdown(self) -> str:
-        """The decision, its reasons and the tables in Markdown, as a comment on a pull request.
-
-        Returns
-        -------
-        str
-        """
+        """The decision, its reasons and the tables in Markdown, as a comment on a pull request."""
         head, _, rest = self._title().partition(":")
         notes = (markdown_text(printable(note)) for note in self._notes())
         lines = [f"**{head}**:{markdown_text(printable(rest))}", *notes]
@@ -358,20 +365,9 @@ def no_worse(
     <BLANKLINE>
     lost most   query      old      new   difference
     MRR             0   0.5000   0.4000      -0.1000
-
-    Without a margin the gate only sounds an alarm:
-
-    >>> gate = no_worse(new=new, old=old)
-    >>> gate.decision, gate.verdict.partition(". ")[2]
-    ('no loss shown', 'Losses up to about 0.75 cannot be ruled out.')
-
-    A floor needs no old system:
-
-    >>> no_worse(new=new, at_least={"mrr": 0.3}).decision
-    'undecided'
     """
     check_arguments("no_worse", alpha=alpha, missing=missing, replace_undefined_by=replace_undefined_by)
-    ALPHA._check("alpha", alpha, "no_worse")
+    ALPHA("alpha", alpha, "no_worse")
     if old is None:
         compared = {"margin": margin, "largest_loss": largest_loss, "by": by, "segment_margin": segment_margin}
         refuse_without_baseline(at_least or at_most, compared)

@@ -30,12 +30,13 @@ class JudgeAgreement(TableReport, ReadOnlyArrays):
         Grades of the documents that both judged.
     n_left_out : int
         Number of documents that only people or only the model judged.
-    kappa : float
-        Cohen's kappa with quadratic weights: 1 for equal grades, 0 for the agreement by chance of two judges with the
-        same shares of each grade; NaN if all grades are equal.
-    table : Table
-        A row for each grade of people: number of documents, mean grade of the model, its bias (mean less grade), and
-        the share of documents with the same grade from both.
+
+    Examples
+    --------
+    >>> from sklearn_rank.stats import judge_agreement
+    >>> agreement = judge_agreement([0, 1, 2, 1], [0, 1, 2, 2])
+    >>> round(agreement.kappa, 4), agreement.human.tolist(), agreement.table.rows[1]
+    (0.8, [0.0, 1.0, 2.0, 1.0], (1.0, 2, 1.5, 0.5, 0.5))
     """
 
     human: Array
@@ -44,14 +45,14 @@ class JudgeAgreement(TableReport, ReadOnlyArrays):
 
     @property
     def kappa(self) -> float:
-        """Cohen's kappa with quadratic weights."""
+        """Cohen's kappa with quadratic weights: 1 for equal grades, 0 for chance; NaN if all grades are equal."""
         observed = float(np.mean((self.human - self.model) ** 2))
         by_chance = float(self.human.var() + self.model.var() + (self.human.mean() - self.model.mean()) ** 2)
         return 1 - observed / by_chance if by_chance else np.nan
 
     @property
     def table(self) -> Table:
-        """Rows by the grade that people gave."""
+        """A row for each grade of people: documents, model's mean, mean minus grade, share of equal grades."""
         rows = []
         for grade in distinct_values(self.human):
             model = self.model[self.human == grade]

@@ -226,6 +226,18 @@ class JudgedInterval(JudgedResult):
         Rows for both judges, only people and only the model, for each metric. `bias` is the mean of the model's values
         less people's on the queries that both judged; `correlation` is the correlation of these values.
     confidence_level : float
+
+    Examples
+    --------
+    >>> from sklearn_rank.results import Evaluation
+    >>> from sklearn_rank.stats import judged_interval
+    >>> human = Evaluation.from_values(range(5), {"map": [0.3, 0.4, 0.5, 0.6, 0.7]})
+    >>> model = Evaluation.from_values(
+    ...     range(10), {"map": [0.5, 0.5, 0.7, 0.7, 0.9, 0.4, 0.5, 0.6, 0.7, 0.8]}
+    ... )
+    >>> found = judged_interval(human, model)
+    >>> round(found.mean["map"], 4), round(found.lam["map"], 4)
+    (0.4756, 0.4072)
     """
 
     mean: dict[str, float]
@@ -259,6 +271,18 @@ class JudgedDifference(JudgedResult):
     table : Table
         Rows for both judges, only people and only the model, as in `JudgedInterval`.
     confidence_level : float
+
+    Examples
+    --------
+    >>> from sklearn_rank.results import Evaluation
+    >>> from sklearn_rank.stats import compare_judged
+    >>> def of(values):
+    ...     return Evaluation.from_values(range(len(values)), {"map": values})
+    >>> new = of([0.4, 0.6, 0.5, 0.9, 0.7]), of([0.5, 0.6, 0.7, 0.9, 0.9] * 2)
+    >>> old = of([0.3, 0.4, 0.5, 0.6, 0.7]), of([0.5, 0.5, 0.7, 0.7, 0.9] * 2)
+    >>> found = compare_judged(new=new, old=old)
+    >>> round(found.difference, 4), round(found.pvalue, 4), round(found.lam, 4)
+    (0.12, 0.0371, 0.6187)
     """
 
     metric: str
@@ -442,15 +466,10 @@ def compare_judged(
 
     >>> from sklearn_rank.results import Evaluation
     >>> from sklearn_rank.stats import compare_judged
-    >>> people, everything = range(5), range(10)
-    >>> new = (
-    ...     Evaluation.from_values(people, {"map": [0.4, 0.6, 0.5, 0.9, 0.7]}),
-    ...     Evaluation.from_values(everything, {"map": [0.5, 0.6, 0.7, 0.9, 0.9] * 2}),
-    ... )
-    >>> old = (
-    ...     Evaluation.from_values(people, {"map": [0.3, 0.4, 0.5, 0.6, 0.7]}),
-    ...     Evaluation.from_values(everything, {"map": [0.5, 0.5, 0.7, 0.7, 0.9] * 2}),
-    ... )
+    >>> def of(values):
+    ...     return Evaluation.from_values(range(len(values)), {"map": values})
+    >>> new = of([0.4, 0.6, 0.5, 0.9, 0.7]), of([0.5, 0.6, 0.7, 0.9, 0.9] * 2)
+    >>> old = of([0.3, 0.4, 0.5, 0.6, 0.7]), of([0.5, 0.5, 0.7, 0.7, 0.9] * 2)
     >>> compare_judged(new=new, old=old)
     Difference of map, new minus old, by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
