@@ -11,7 +11,7 @@ import inspect
 import re
 from importlib import import_module
 from pathlib import Path
-from textwrap import wrap
+from textwrap import indent, wrap
 
 import sklearn_rank
 from sklearn_rank._metric.metric import REGISTRY
@@ -65,6 +65,8 @@ from typing import Any, Literal, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._evaluator.evaluator import RankingEvaluator as _RankingEvaluator
 """
 SCORER = """
 class _{kind}(Protocol):
@@ -222,6 +224,11 @@ def package_stub():
         signature_of("make_recommender_scorer", **{"return": "_RecommenderScorer"})
     ]
     functions["get_scorer"] = ["\ndef get_scorer(name: str) -> _Scorer: ...\n"]
+    made = signature_of("RankingEvaluator", **{"return": "None"})
+    made = made.replace("RankingEvaluator(\n    ", "__init__(\n    self, ", 1)
+    functions["RankingEvaluator"] = [
+        "\nclass RankingEvaluator(_RankingEvaluator):" + indent(made, "    ")
+    ]
     body = "".join(
         SCORER.format(kind=kind, value=value)
         for kind, value in (

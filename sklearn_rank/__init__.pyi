@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._evaluator.evaluator import RankingEvaluator as _RankingEvaluator
+
 from sklearn_rank._comparison.comparison import Comparison
 from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.attributes import ClustersLike
@@ -16,6 +18,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.typing import CVLike
 from sklearn_rank._utils.typing import Estimator
 from sklearn_rank._utils.typing import MatrixLike
 from sklearn_rank.io._documents import DocumentOf
@@ -42,7 +45,6 @@ from sklearn_rank import retrieval as retrieval
 from sklearn_rank import spark as spark
 from sklearn_rank import stats as stats
 from sklearn_rank._entry_points.judgments import check_judgments as check_judgments
-from sklearn_rank._evaluator.evaluator import RankingEvaluator as RankingEvaluator
 from sklearn_rank._groups import group_sizes as group_sizes
 from sklearn_rank._groups import qid_from_group_sizes as qid_from_group_sizes
 from sklearn_rank._metric.decorator import metric as metric
@@ -269,3 +271,21 @@ def prepare(
 ) -> PreparedMetrics: ...
 
 def get_scorer(name: str) -> _Scorer: ...
+
+class RankingEvaluator(_RankingEvaluator):
+    def __init__(
+        self, metrics: MetricsLike = ..., *, cv: CVLike = ..., n_jobs: int | None = ..., baseline: str | None = ..., test: str
+        = ..., correction: str | None = ..., progress: bool = ..., on_misuse: str = ..., denominator:
+        Literal["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"] = ...,
+        precision_at: Literal["rank", "threshold"] = ..., ranks: Literal["all", "relevant"] = ..., min_relevance:
+        _Number = ..., ties: Literal["average", "stable", "worst", "best"] = ..., unjudged: Literal["nonrelevant",
+        "drop"] | None = ..., negative: Literal["keep", "unjudged"] = ..., replace_undefined_by: _Number = ...,
+        convention: Literal["sklearn", "trec_eval", "ir_measures", "ranx", "lightgbm", "xgboost", "catboost",
+        "torchmetrics", "tf_ranking", "rax", "keras_rs", "spark", "recbole", "replay", "lenskit"] | None = ...,
+        adjusted: bool = ..., average: _Average | None = ..., no_relevant: Literal["zero", "undefined"] = ..., beta:
+        _Number = ..., need: Literal["any", "all"] = ..., stop: Literal["exp2", "label"] = ..., max_grade: _Number =
+        ..., discount: _Discount = ..., base: _Number = ..., decay: _Number = ..., p: _Number = ..., gain: _Gain = ...,
+        alpha: _Number = ..., recall: _Number | Literal["11pt"] = ..., rounding: Literal["up", "nearest", "cut"] = ...,
+        max_fpr: _Number | None = ..., tied_curve: Literal["expected", "straight"] = ..., variant: Literal["b", "a"] =
+        ..., threshold: _Number = ..., **own: _Own,
+    ) -> None: ...
