@@ -62,10 +62,7 @@ CASES = {
         "_tables.scattered_queries.COLLECTED_ROWS",
         lambda _: skr.evaluate_table(batches(DRAWN), memory_limit=300),
     ),
-    "grouped": (
-        "_tables.batch_validator.COLLECTED_ROWS",
-        lambda _: skr.evaluate_table(batches(), assume_grouped=True),
-    ),
+    "grouped": ("_tables.batch_validator.COLLECTED_ROWS", lambda _: skr.evaluate_table(batches(), assume_grouped=True)),
     "Parquet": ("_tables.data_sets.BLOCK_ROWS", of_parquet),
 }
 """Rows taken at a time: the constant that says how many, and a call that reads it."""

@@ -23,11 +23,7 @@ from sklearn_rank.io import join, read_qrels, read_run, write_run
 from sklearn_rank.model_selection import query_train_test_split
 from sklearn_rank.recommenders import exposure, intra_list_diversity
 from sklearn_rank.results import Comparison, Evaluation
-from sklearn_rank.retrieval import (
-    evaluate_retrieval,
-    score_neighbors,
-    threshold_curve,
-)
+from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors, threshold_curve
 
 METRICS = ["ndcg@3", "map", "auc", "mse", "rbp"]
 

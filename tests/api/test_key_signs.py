@@ -41,10 +41,7 @@ X, LABEL, QID = make_ranking(n_queries=20, random_state=0)
 Y = pd.Series(LABEL, index=pd.Index(QID, name="qid"))
 CLASS = LABEL > np.median(LABEL)
 METRICS = {"a list": ["ndcg@5", "rmse"], "own names": {"order": "ndcg@5", "error": "rmse"}}
-OF_USERS = {
-    "a list": ["mrr", "relevance_position"],
-    "own names": {"order": "mrr", "error": "relevance_position"},
-}
+OF_USERS = {"a list": ["mrr", "relevance_position"], "own names": {"order": "mrr", "error": "relevance_position"}}
 FOLDS = {"cv": QueryKFold(2)}
 GRID = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 10.0]})
 

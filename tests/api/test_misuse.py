@@ -382,11 +382,7 @@ OTHERS = [
     ("documents in two batches", doors.TABLE, lambda _: evaluate_table(batches_again())),
     ("queries numbered in each batch", doors.TABLE, lambda _: evaluate_table(other_batches())),
     (TURNED, doors.RUN, lambda _: evaluate_run(*turned(), metrics="dcg(gain=linear)")),
-    (
-        TURNED,
-        doors.SYSTEMS,
-        lambda _: compare_systems(turned()[0], {"a": turned()[1]}, metrics="dcg(gain=linear)"),
-    ),
+    (TURNED, doors.SYSTEMS, lambda _: compare_systems(turned()[0], {"a": turned()[1]}, metrics="dcg(gain=linear)")),
     (TURNED, doors.JOIN, lambda _: join(*turned())),
     (TURNED, doors.COMMAND, lambda folder: as_files(folder, *turned())),
     (RISING, doors.RUN, lambda _: evaluate_run(*rising())),

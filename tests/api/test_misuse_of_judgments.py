@@ -75,10 +75,7 @@ CALLS = [
     (doors.STATISTICS, lambda _: compare_all(results(), metric="ndcg@10")),
     (doors.STATISTICS, lambda _: no_worse(**results(), margin=0.01)),
     (doors.COMMAND, lambda folder: of_files(folder, "compare", "qrels", "old", "new", "-m", "map", "-m", "p@5")),
-    (
-        doors.COMMAND,
-        lambda folder: of_files(folder, "gate", "qrels", "new", "--baseline", "old", "--margin", "0.01"),
-    ),
+    (doors.COMMAND, lambda folder: of_files(folder, "gate", "qrels", "new", "--baseline", "old", "--margin", "0.01")),
 ]
 
 

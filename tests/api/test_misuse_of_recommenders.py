@@ -8,13 +8,7 @@ from recommenders import Factors
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from sklearn_rank import (
-    InteractionRecommender,
-    LeaveLastOut,
-    QueryRanker,
-    RankingEvaluator,
-    make_recommender_scorer,
-)
+from sklearn_rank import InteractionRecommender, LeaveLastOut, QueryRanker, RankingEvaluator, make_recommender_scorer
 from sklearn_rank._data import doors
 from sklearn_rank._data.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS

@@ -160,10 +160,7 @@ def commas(documents, value):
 
 PADDING = ["".join(letters) for letters in itertools.product("abcdef", repeat=3)]
 DOCUMENTS = {
-    "dictionaries": lambda j, r: (
-        {"q": dict.fromkeys(j, 1)},
-        {"q": {one: 1.0 - i for i, one in enumerate(r)}},
-    ),
+    "dictionaries": lambda j, r: ({"q": dict.fromkeys(j, 1)}, {"q": {one: 1.0 - i for i, one in enumerate(r)}}),
     "long dictionaries": lambda j, r: tuple({"q": dict.fromkeys([*PADDING, *ids], 1)} for ids in (j, r)),
     "lists": lambda j, r: ({"q": j}, {"q": r}),
     "long lists": lambda j, r: ({"q": [*PADDING, *j]}, {"q": [*PADDING, *r]}),
@@ -171,10 +168,7 @@ DOCUMENTS = {
     "hits": lambda j, r: ({"q": j}, hits(r)),
     "frames": lambda j, r: (table(j, "label"), table(r, "score")),
     "Entries": entries,
-    "JSON lines": lambda j, r: (
-        read_qrels(lines(j, "label")),
-        read_run(lines(r, "score")),
-    ),
+    "JSON lines": lambda j, r: (read_qrels(lines(j, "label")), read_run(lines(r, "score"))),
     "commas": lambda j, r: (read_qrels(commas(j, "label")), read_run(commas(r, "score"))),
 }
 

@@ -160,8 +160,7 @@ def test_no_stop_without_a_stop_probability():
 
 
 @pytest.mark.parametrize(
-    ("drawn", "limit"),
-    [("small", 1.0), ("tiny", 0.5), ("rising", 0.5), ("of all sizes", 1.0), ("one large", 1.0)],
+    ("drawn", "limit"), [("small", 1.0), ("tiny", 0.5), ("rising", 0.5), ("of all sizes", 1.0), ("one large", 1.0)]
 )
 def test_a_large_block_of_small_probabilities_is_not_quadratic(drawn, limit):
     rng = np.random.default_rng(0)

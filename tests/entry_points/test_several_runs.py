@@ -10,12 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_rank import RankingEvaluator, compare_systems, evaluate
 from sklearn_rank._cli import main
-from sklearn_rank.display import (
-    CriticalDifferenceDisplay,
-    DifferenceDisplay,
-    DistributionDisplay,
-    TopicsDisplay,
-)
+from sklearn_rank.display import CriticalDifferenceDisplay, DifferenceDisplay, DistributionDisplay, TopicsDisplay
 from sklearn_rank.results import Comparison, Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval, no_worse
 

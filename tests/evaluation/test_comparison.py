@@ -399,10 +399,7 @@ def test_reasons_for_weights_and_pooled_means_without_tests():
 
 def test_most_different_breaks_ties_by_position():
     ids, values = [f"q{i}" for i in range(200)], np.random.default_rng(0).integers(0, 5, 200) / 4
-    results = {
-        "a": Evaluation.from_values(ids, {"mrr": values}),
-        "b": Evaluation.from_values(ids, {"mrr": 1 - values}),
-    }
+    results = {"a": Evaluation.from_values(ids, {"mrr": values}), "b": Evaluation.from_values(ids, {"mrr": 1 - values})}
     rows = Comparison(results=results, baseline="a").most_different("a", "b", 20).rows
     expected = sorted(range(200), key=lambda i: -abs(2 * values[i] - 1))[:20]
     assert [row[0] for row in rows] == [ids[i] for i in expected]

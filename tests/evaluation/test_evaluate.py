@@ -5,15 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from sklearn_rank import (
-    compare_systems,
-    evaluate,
-    evaluate_table,
-    get_metric_names,
-    metric,
-    parse_metric,
-    prepare,
-)
+from sklearn_rank import compare_systems, evaluate, evaluate_table, get_metric_names, metric, parse_metric, prepare
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
 from sklearn_rank.results import Evaluation

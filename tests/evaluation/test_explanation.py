@@ -14,12 +14,7 @@ from oracle import orders
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import (
-    compare_systems,
-    evaluate,
-    evaluate_run,
-    evaluate_table,
-)
+from sklearn_rank import compare_systems, evaluate, evaluate_run, evaluate_table
 from sklearn_rank._evaluation import explanation
 from sklearn_rank._evaluation.explanation import explanations_of
 from sklearn_rank._metric.metric import REGISTRY

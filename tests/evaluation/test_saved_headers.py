@@ -26,11 +26,7 @@ def evaluation_of_some_judged():
     return evaluate(labels, X[:, 0], qid=QID, metrics=["ndcg@5", "map"], unjudged="nonrelevant")
 
 
-RESULTS = {
-    "Evaluation": evaluation,
-    "some are judged": evaluation_of_some_judged,
-    "Comparison": comparison,
-}
+RESULTS = {"Evaluation": evaluation, "some are judged": evaluation_of_some_judged, "Comparison": comparison}
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -77,10 +77,7 @@ def test_pandas_gives_the_same_groups():
     pd.testing.assert_frame_equal(result().segments(metric="map").to_frame(), got.reset_index())
 
 
-OTHER_MEANS = {
-    "micro": {"metrics": "p@5", "average": "micro"},
-    "geometric": {"metrics": "gm_map"},
-}
+OTHER_MEANS = {"micro": {"metrics": "p@5", "average": "micro"}, "geometric": {"metrics": "gm_map"}}
 
 
 @pytest.mark.parametrize("kind", OTHER_MEANS)

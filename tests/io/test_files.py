@@ -338,11 +338,7 @@ def test_separators_of_tables_are_noticed(mark):
         (read_run, '{"1": {"a": 1}', "is JSON, or JSON lines. Got BytesIO"),
         (read_run, '{"1": {"a": 1, "b": 2, "a": 3}}', "once. Got 'a' more than once in BytesIO"),
         (read_run, "[" * 100_000, "is JSON, or JSON lines"),
-        (
-            read_run,
-            '{"qid": "1", "docno": "a", "score": 1}\n{"qid": "1", "score": 2}',
-            "'docno' must not have",
-        ),
+        (read_run, '{"qid": "1", "docno": "a", "score": 1}\n{"qid": "1", "score": 2}', "'docno' must not have"),
         (read_run, "[]", "Each JSON row must be an object.*Got none"),
         (read_run, "[1]", "Each JSON row must be an object.*Got 1"),
         (

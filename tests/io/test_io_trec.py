@@ -88,10 +88,7 @@ def test_text_files_and_unicode():
     ("line", "message"),
     [
         (b"q1 Q0 c 3 0.5", "lines of 6 fields: query Q0 document rank score tag. Got 5 in line 3 of "),
-        (
-            b"q1 Q0 my c 3 0.5 tag",
-            "Got 7 in line 3 of .*: 'q1 Q0 my c 3 0.5 tag'. Ids have no blanks in them.",
-        ),
+        (b"q1 Q0 my c 3 0.5 tag", "Got 7 in line 3 of .*: 'q1 Q0 my c 3 0.5 tag'. Ids have no blanks in them."),
         (b"q 1\tQ0\tmy c\t3\t0.5\ttag", r"Got 8 in line 3 of .*If ids contain blanks.* pass separator='\\t'\."),
         (b"q1 0 c 1", "Got 4 in line 3 of .*: 'q1 0 c 1'. This looks like a qrels file: use read_qrels"),
         (b"q1 Q0 c 3 \xff me", "Got '\ufffd' in line 3 of "),

@@ -7,10 +7,7 @@ from scipy import sparse
 
 from sklearn_rank import evaluate, evaluate_run, parse_metric
 
-JUDGED = {
-    "q": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 1, "f": 0, "g": 3, "h": 0},
-    "r": {"a": 0, "b": 1, "c": 0, "d": 2},
-}
+JUDGED = {"q": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 1, "f": 0, "g": 3, "h": 0}, "r": {"a": 0, "b": 1, "c": 0, "d": 2}}
 RUN = {"q": {"b": 6.0, "a": 5.0, "x": 4.5, "d": 4.0, "c": 3.0, "f": 2.0}, "r": {"a": 3.0, "y": 2.0, "c": 2.0, "b": 1.0}}
 """Of q the documents e, g and h were not retrieved, of r d; x and y are not judged."""
 

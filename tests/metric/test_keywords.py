@@ -8,14 +8,7 @@ import pytest
 from registry import METRICS, cutoffs, each_metric, rough_data_for, tie_policy, value
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import (
-    RankingAccumulator,
-    RankingEvaluator,
-    evaluate,
-    get_scorer,
-    make_ranking_scorer,
-    parse_metric,
-)
+from sklearn_rank import RankingAccumulator, RankingEvaluator, evaluate, get_scorer, make_ranking_scorer, parse_metric
 from sklearn_rank._metric.conventions import CONVENTIONS, keywords_of
 from sklearn_rank.metrics import (
     dcg_score,

@@ -262,10 +262,7 @@ def test_rejected_names_of_other_libraries(name, message):
         ("ndcg@none@5", "A metric name looks like"),
         ("ndcg@1.5", "must be an int >= 1"),
         ("auc@5", "query_auc_score has no cutoff: it is computed on the whole list. Got k=5."),
-        (
-            "map(foo=1)",
-            "map_score has no keyword 'foo'. It takes qid, k, denominator, precision_at, ranks, .*n_jobs.$",
-        ),
+        ("map(foo=1)", "map_score has no keyword 'foo'. It takes qid, k, denominator, precision_at, ranks, .*n_jobs.$"),
         ("ndcg(top_k=5)", "It takes .* k= is the cutoff.$"),
         ("auc(top_k=5)", "It takes .* It has no cutoff.$"),
         ("ndcg(seed=5)", "It takes .* random_state=.$"),

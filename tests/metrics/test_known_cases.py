@@ -22,7 +22,7 @@ from sklearn_rank import evaluate, evaluate_run, parse_metric
 INEXPRESSIBLE = {
     "documents weigh pairs of them; our weights belong to queries": lambda case: (
         case["metric"] in ("opa", "auc") and not {"item_weights", "weights"}.isdisjoint(case["params"])
-    ),
+    )
 }
 """Why a case is left out."""
 

@@ -10,13 +10,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import (
-    LeaveOneQueryOut,
-    QueryKFold,
-    QueryRanker,
-    QueryShuffleSplit,
-    RankingEvaluator,
-)
+from sklearn_rank import LeaveOneQueryOut, QueryKFold, QueryRanker, QueryShuffleSplit, RankingEvaluator
 
 SPLITTERS = {
     "kfold": lambda: QueryKFold(4),

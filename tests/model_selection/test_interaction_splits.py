@@ -16,10 +16,7 @@ pd = pytest.importorskip("pandas")
 USERS = [3, 3, 5, 5, 2, 1, 2, 3, 4, 5, 5, 2, 2, 4, 4, 5, 1, 9, 2, 2, 1, 1, 5, 4]
 ITEMS = [20, 14, 23, 39, 28, 35, 34, 24, 39, 35, 27, 26, 13, 17, 16, 31, 23, 99, 11, 39, 25, 28, 33, 25]
 DAYS = [10, 4, 5, 7, 10, 8, 6, 0, 0, 7, 11, 9, 2, 6, 4, 3, 2, 12, 5, 9, 3, 1, 8, 1]
-LAST = {
-    1: [0, 4, 5, 10, 13, 17],
-    2: [0, 1, 4, 5, 10, 13, 14, 17, 19, 20, 22],
-}
+LAST = {1: [0, 4, 5, 10, 13, 17], 2: [0, 1, 4, 5, 10, 13, 14, 17, 19, 20, 22]}
 """Rows that LensKit 2025.8 (LastN) and RecTools 0.19 (LastNSplitter) test, by n; user 9 has one row."""
 LATEST = {0.1: [0, 4, 10, 17], 0.2: [0, 4, 10, 11, 17, 19], 0.5: [0, 3, 4, 5, 6, 9, 10, 11, 13, 17, 19, 22]}
 """Rows that LensKit (split_temporal_fraction) tests; RecTools (TimeRangeSplitter) tests those of 0.2 as "4D"."""

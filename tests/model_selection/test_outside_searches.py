@@ -76,9 +76,7 @@ def optuna_search(model, name, **options):
 
 of_each_search = pytest.mark.parametrize("search_of", [loop_search, optuna_search], ids=lambda make: make.__name__)
 quietly = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning",
-    "ignore::FutureWarning",
-    "ignore:OptunaSearchCV is experimental",
+    "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore:OptunaSearchCV is experimental"
 )
 
 
@@ -167,10 +165,7 @@ class InSteps(MetaEstimatorMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("search", "error"),
     [
-        (
-            loop_search(NeverFitted(), "alpha", subsample=0.5),
-            "subsample of LoopSearch draws rows.*max_queries",
-        ),
+        (loop_search(NeverFitted(), "alpha", subsample=0.5), "subsample of LoopSearch draws rows.*max_queries"),
         (
             InSteps(NeverFitted(), {"alpha": ALPHAS}),
             "InSteps has no cv and draws its test rows at random.*use a search with",

@@ -80,11 +80,7 @@ CALLS = {
         PAIRS,
         ["y"],
     ),
-    "compare over items": (
-        lambda X, y, **k: OVER_ITEMS.compare({"a": Factors(2)}, X, y, **k),
-        PAIRS,
-        ["y", "time"],
-    ),
+    "compare over items": (lambda X, y, **k: OVER_ITEMS.compare({"a": Factors(2)}, X, y, **k), PAIRS, ["y", "time"]),
 }
 EACH = [(call, name) for call, (_, _, names) in CALLS.items() for name in names]
 

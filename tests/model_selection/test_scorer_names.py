@@ -15,13 +15,7 @@ from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import GridSearchCV, LearningCurveDisplay
 from sklearn.utils import estimator_html_repr
 
-from sklearn_rank import (
-    QueryKFold,
-    QueryRanker,
-    get_scorer,
-    make_ranking_scorer,
-    parse_metric,
-)
+from sklearn_rank import QueryKFold, QueryRanker, get_scorer, make_ranking_scorer, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank.metrics import ndcg_score, query_rmse_error

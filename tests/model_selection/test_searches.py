@@ -28,14 +28,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_rank import (
-    QueryKFold,
-    QueryRanker,
-    QueryShuffleSplit,
-    RankingEvaluator,
-    get_scorer,
-    make_ranking_scorer,
-)
+from sklearn_rank import QueryKFold, QueryRanker, QueryShuffleSplit, RankingEvaluator, get_scorer, make_ranking_scorer
 
 pytestmark = pytest.mark.slow
 
@@ -72,10 +65,7 @@ def scores_of(model, shuffled):
         (GridSearchCV(SEARCH, {}), by_hand()),
         (GridSearchCV(RANKER, GRID, cv=4), by_hand(QueryKFold(4))),
         (GridSearchCV(RANKER, GRID, scoring=get_scorer("mrr")), by_hand(scoring=get_scorer("mrr"))),
-        (
-            GridSearchCV(RANKER, GRID, scoring={"a": get_scorer("mrr")}, refit="a"),
-            by_hand(scoring=get_scorer("mrr")),
-        ),
+        (GridSearchCV(RANKER, GRID, scoring={"a": get_scorer("mrr")}, refit="a"), by_hand(scoring=get_scorer("mrr"))),
     ],
     ids=["bare", "pipeline", "pipelines", "search of a search", "int", "scorer", "dict"],
 )

@@ -67,10 +67,7 @@ def test_times_of_several_zones_are_moments():
         ([1, 1, None, 2], "time must be the time of each row"),
         ([True, True, False, False], r"or numbers, without missing values\. Got True\.$"),
         ([1, 2], r"time must have one entry for each of the 4 rows\. Got shape \(2,\)"),
-        (
-            None,
-            "QueryTimeSeriesSplit needs the time of each row: pass time= to split or RankingEval.*routing is off",
-        ),
+        (None, "QueryTimeSeriesSplit needs the time of each row: pass time= to split or RankingEval.*routing is off"),
         ([1, 1, 1, 1], "use fewer splits, a smaller gap, or finer times. Got 3 queries at 1 times, n_splits=1"),
     ],
 )

@@ -13,14 +13,7 @@ from sklearn_rank._estimates.intervals import t_interval
 from sklearn_rank._estimates.samples import exact_sum
 from sklearn_rank._estimates.significance import t_pvalue
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import (
-    adjust_pvalues,
-    compare,
-    compare_all,
-    compare_folds,
-    confidence_interval,
-    power_of,
-)
+from sklearn_rank.stats import adjust_pvalues, compare, compare_all, compare_folds, confidence_interval, power_of
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 CLOSE = {"rtol": 1e-12, "atol": 1e-15}
