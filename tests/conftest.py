@@ -65,7 +65,7 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks, and pytest-xdist reads groups
 def pytest_collection_modifyitems(items):
-    """Mark cases of each function that is not slow as fast, if none is: up to eight, or first, middle and last by name.
+    """Mark cases of each function that is not slow as fast, if none is: up to ten, or first, middle and last by name.
 
     Tests of a file that are not slow go to one process: pytest-xdist searches all groups for each test it sends.
     """
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(items):
             functions.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
     for cases in functions.values():
         if not any(item.get_closest_marker("fast") for item in cases):
-            for item in cases if len(cases) <= 8 else (cases[0], cases[len(cases) // 2], cases[-1]):
+            for item in cases if len(cases) <= 10 else (cases[0], cases[len(cases) // 2], cases[-1]):
                 item.add_marker("fast")
 
 

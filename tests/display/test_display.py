@@ -487,6 +487,9 @@ def test_differences_are_of_two(wrong, message):
 def test_a_given_interval_is_drawn():
     display = DifferenceDisplay([0.5, -0.25], confidence_interval=[-0.25, 0.5]).plot()
     assert display.confidence_interval == (-0.25, 0.5)
+    curve = CutoffDisplay([1, 2], [0.1, 0.2], low=[0.0, 0.1], high=[0.2, 0.3]).plot()
+    assert all(0 < one.band_.get_alpha() < 0.5 for one in (display, curve)), "what is below a band can be seen"
+    assert DifferenceDisplay([0.5, -0.25], confidence_interval=[np.nan, 0.5]).plot().band_ is None
 
 
 def test_a_class_without_a_docstring_stays_so():

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from registry import together
 
 from sklearn_rank import check_judgments
 from sklearn_rank._cli import main
@@ -87,7 +88,7 @@ NAMED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(2))
+@together("seed", range(2))
 @pytest.mark.parametrize("kind", NAMED)
 def test_flaws_are_named(kind, seed):
     """Ten flaws, each drawn twice: twenty sets."""

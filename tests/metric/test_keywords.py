@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from registry import METRICS, cutoffs, each_metric, rough_data_for, tie_policy, value
+from registry import METRICS, cutoffs, each_metric, rough_data_for, tie_policy, together, value
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingAccumulator, RankingEvaluator, evaluate, get_scorer, make_ranking_scorer, parse_metric
@@ -151,7 +151,7 @@ BOUNDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "keyword", "good", "bad"), BOUNDS)
+@together("name, keyword, good, bad", BOUNDS)
 def test_accepted_values_of_keywords(name, keyword, good, bad):
     for one in good:
         parse_metric(name, **{keyword: one})

@@ -149,7 +149,7 @@ def test_features_that_are_not_numbers(shuffled):
     mixed = pd.DataFrame({"x": X[:, 0], "missing": np.where(X[:, 1] > 0, np.nan, 1.0), "a": names["a"]})
     ranker = QueryRanker(OfNothing())
     with sklearn.config_context(enable_metadata_routing=True):
-        for frame in (names, mixed):
+        for frame in (names, mixed, pytest.importorskip("polars").DataFrame({"a": [f"n{i}" for i in range(len(y))]})):
             fitted = clone(ranker).fit(frame, y, qid=qid)
             SCORER(fitted, frame, y[::-1], qid=qid)
             with pytest.raises(ValueError, match=TORN):
