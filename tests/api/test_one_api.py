@@ -37,7 +37,7 @@ def test_rows_are_described_in_the_same_way():
         ("assume_grouped", "KEYWORD_ONLY", False),
         ("keywords", "VAR_KEYWORD", EMPTY),
     ]
-    assert without(spark.evaluate, "chance") == signature(spark.per_query) == expected
+    assert without(spark.evaluate, "by", "clusters", "chance") == signature(spark.per_query) == expected
     of_memory, of_pieces = ("by", "clusters", "tie_break", "doc_id"), ("memory_limit", "folder")
     assert without(evaluate_table, *of_memory, *of_pieces, "n_jobs", "chance") == expected
     for function in (spark.evaluate, evaluate_table, evaluate_run, sklearn_rank.evaluate):
