@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import check, commands, gate
+from sklearn_rank._cli import commands, gate
 from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
@@ -25,7 +25,6 @@ BASELINE = "a run, as the table names it, a further one, or a result that evalua
 FILES_OF_ROWS = ("table", "document_of", "exclude", "texts", "query_texts", "by")
 """Options that name a file to read; with --table, --by names a column."""
 OUTPUTS = ("output", "save", "json", "markdown", "html")
-"""Options that name a file to write."""
 EPILOG = (
     "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
     "the standard input. With --table they are columns of files of CSV, JSON lines, Parquet or Arrow, and each "
@@ -105,10 +104,8 @@ def parser() -> argparse.ArgumentParser:
     sub = add("compare", commands.compare_runs, "Which of two runs or more is better: means, differences and p-values.")
     _add_data(sub, METRICS_BY_DEFAULT[:1])
     sub.add_argument("--test", choices=STATISTICAL_TESTS, default="t", help="statistical test (default: paired t)")
-    sub.add_argument(
-        "--correction", choices=["holm", "bonferroni", "bh", "none"], default="holm",
-        help="of p-values for the number of pairs (default: holm)",
-    )  # fmt: skip
+    sub.add_argument("--correction", choices=["holm", "bonferroni", "bh", "none"], default="holm",
+                     help="of p-values for the number of pairs (default: holm)")  # fmt: skip
     sub.add_argument("--baseline", action="append", metavar="OLD",
                      help=f"compare all others with this run, run minus OLD: {BASELINE} (default: all pairs, a minus "
                      "b; with --format latex or markdown the first run)")  # fmt: skip
@@ -152,9 +149,8 @@ def parser() -> argparse.ArgumentParser:
     _add_page(sub)
     _add_format(sub)
 
-    sub = add(
-        "report", commands.write_report, "A page to look at: which run is better, where it loses, and the lists there."
-    )
+    text = "A page to look at: which run is better, where it loses, and the lists there."
+    sub = add("report", commands.write_report, text)
     sub.epilog = commands.REPORT_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then a new run or several")
     for name, more, text in (
@@ -164,32 +160,22 @@ def parser() -> argparse.ArgumentParser:
          "make it the page of a gate with this margin, see gate; the exit code is the gate's"),
     ):  # fmt: skip
         sub.add_argument(*(["-o"] if name == "--output" else []), name, help=text, **more)
-    sub.set_defaults(
-        largest_loss=[],
-        at_least=[],
-        at_most=[],
-        segment_margin=[],
-        alpha=0.05,
-        replace_undefined_by=None,
-        by_on_page=True,
-    )
+    of_gate: dict[str, Any] = {name: [] for name in ("largest_loss", "at_least", "at_most", "segment_margin")}
+    sub.set_defaults(alpha=0.05, replace_undefined_by=None, by_on_page=True, **of_gate)
     _add_by(sub)
     _add_page(sub)
 
     sub = add("explain", commands.explain, "Why two runs differ on a query: what each document adds to the difference.")
     sub.epilog = commands.EXPLAIN_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgments, then the new run")
-    sub.add_argument(
-        "--baseline", required=True, action="append", metavar="OLD", help="the old run; with --table its column"
-    )
+    sub.add_argument("--baseline", required=True, action="append", metavar="OLD",
+                     help="the old run; with --table its column")  # fmt: skip
     sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
-    sub.add_argument(
-        "--to-judge", type=int, metavar="N",
-        help="print the N documents whose judgment could change the difference most, of --query or of all queries",
-    )  # fmt: skip
+    sub.add_argument("--to-judge", type=int, metavar="N", help="print the N documents whose judgment could change the "
+                     "difference most, of --query or of all queries")  # fmt: skip
     _add_format(sub)
 
-    sub = add("check", check.check_files, "What judgments can measure, with or without runs, and their flaws.")
+    sub = add("check", commands.check_files, "What judgments can measure, with or without runs, and their flaws.")
     sub.epilog = "Exit codes: 0; 2 invalid input, or judgments by which nothing can be measured; 1 any other failure."
     sub.add_argument("what", choices=["judgments"], help="what to check")
     sub.add_argument("files", nargs="+", metavar="QRELS RUN", help="judgments, then a run or several, or none")
@@ -205,11 +191,9 @@ def parser() -> argparse.ArgumentParser:
     sub = add("plot", commands.plot, "A picture of one metric (needs the extra plot).")
     _add_data(sub, METRICS_BY_DEFAULT[:1])
     sub.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write: .png, .svg, .pdf")
-    sub.add_argument(
-        "--kind", choices=sorted(commands.PICTURES), default="distribution",
-        help="distribution of values, cutoffs, differences from a baseline, which runs differ, or values by topic "
-        "with ids (default: distribution)",
-    )  # fmt: skip
+    sub.add_argument("--kind", choices=sorted(commands.PICTURES), default="distribution", help="distribution of "
+                     "values, cutoffs, differences from a baseline, which runs differ, or values by topic with ids "
+                     "(default: distribution)")  # fmt: skip
     sub.add_argument("--baseline", action="append", metavar="OLD",
                      help=f"of --kind difference, critical and topics, which it sorts: {BASELINE} (default: the "
                      "first run; of critical all pairs)")  # fmt: skip
@@ -218,11 +202,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_data(
-    sub: argparse.ArgumentParser,
-    metrics: list[str],
-    files: str = "QRELS RUN",
+    sub: argparse.ArgumentParser, metrics: list[str], files: str = "QRELS RUN",
     text_of_files: str = "judgments, then a run or several",
-) -> None:
+) -> None:  # fmt: skip
     sub.add_argument("files", nargs="*", metavar=files, help=text_of_files)
     text = (
         f"such as ndcg@10, map or 'rbp(p=0.9)'; several with commas, as in ndcg@5,10,map, or -m for each (default: "
@@ -262,9 +244,8 @@ def _add_data(
                        help="lines of a query and a document, such as training items, that no list has")  # fmt: skip
     group.add_argument("--aggregate", choices=["max", "first", "sum"], default="max",
                        help="score of a document from its chunks, with --document-of (default: max)")  # fmt: skip
-    sub.add_argument(
-        "--separator", metavar="X", type=lambda text: text.replace("\\t", "\t"),
-        help="character between fields, such as ';' or '\\t' (default: blanks, or what the header has)",
+    sub.add_argument("--separator", metavar="X", type=lambda text: text.replace("\\t", "\t"),
+                     help="character between fields, such as ';' or '\\t' (default: blanks, or what the header has)",
     )  # fmt: skip
     group = sub.add_argument_group("tables")
     group.add_argument("--table", metavar="FILE", help="CSV, JSON lines, Parquet or Arrow, instead of QRELS and RUN")

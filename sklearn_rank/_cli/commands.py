@@ -7,6 +7,7 @@ import inspect
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn_rank._cli.data import (
     short_names,
 )
 from sklearn_rank._cli.gate import EXIT_CODES, gate_of
-from sklearn_rank._cli.output import put, show, show_result, tell
+from sklearn_rank._cli.output import by_first, put, records, show, show_result, tell, write_json
 from sklearn_rank._cli.page import write_page
 from sklearn_rank._data.doors import COMMAND
 from sklearn_rank._data.judged import judged_note
@@ -41,6 +42,7 @@ from sklearn_rank._tell.verdict import headline, on_other_metrics, skewed_best
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 from sklearn_rank._utils.table import Table
+from sklearn_rank.io import read_qrels, read_run
 
 if TYPE_CHECKING:
     from sklearn_rank._comparison.paired_test import PairedTest
@@ -97,9 +99,7 @@ def _show_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluation
     of_segments = {name: result.segments(by) for name, result in of_runs.items()}
     columns = next(iter(of_segments.values())).table.columns
     rows = [(short[name], *row) for name, found in of_segments.items() for row in found.table.rows]
-    nested = {
-        name: [dict(zip(columns, row, strict=True)) for row in found.table.rows] for name, found in of_segments.items()
-    }
+    nested = {name: records(found.table) for name, found in of_segments.items()}
     show(("run", *columns), rows, nested, options.format, note=_choices(of_runs))
 
 
@@ -115,10 +115,7 @@ def _compare_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluat
     if options.format in ("csv", "json"):
         columns = next(iter(tests.values())).table.columns
         rows = [(metric, *row) for metric, tested in tests.items() for row in tested.table.rows]
-        nested = {
-            metric: [dict(zip(columns, row, strict=True)) for row in tested.table.rows]
-            for metric, tested in tests.items()
-        }
+        nested = {metric: records(tested.table) for metric, tested in tests.items()}
         show(("metric", *columns), rows, nested, options.format)
         return
     written = {"markdown": "to_markdown", "latex": "to_latex"}.get(options.format, "__repr__")
@@ -214,15 +211,14 @@ def _verdict(of_runs: Mapping[str, Evaluation], tests: Mapping[str, PairedTest])
 def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) -> None:
     """Print a row for each metric and pair; on a terminal, only the decisive columns."""
     rows: list[tuple[Any, ...]] = []
-    nested: dict[str, list[dict[str, Any]]] = {}
     for metric, tested in tests.items():
         columns = tested.table.columns
         shown = [i for i, name in enumerate(columns) if options.format != "table" or name not in UNSHOWN]
         for row in tested.table.rows:
             rows.append((_heading(options, metric), *(row[i] for i in shown)))
-            nested.setdefault(metric, []).append(dict(zip(columns, row, strict=True)))
     counts = {metric: tested.counts for metric, tested in tests.items() if tested.counts is not None}
     note = choices_in_words({metric: tested.meaning for metric, tested in tests.items()}, counts)
+    nested = {metric: records(tested.table) for metric, tested in tests.items()}
     show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True, note=note)
 
 
@@ -260,7 +256,6 @@ EXPLAIN_EPILOG = (
 
 
 def explain(options: argparse.Namespace) -> None:
-    """Print the documents of a query with their contributions to the difference, or the documents to judge."""
     metrics = requested_metrics(options)
     if len(metrics) != 1:
         raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
@@ -279,19 +274,15 @@ def explain(options: argparse.Namespace) -> None:
             "values": dict(zip(explanation.names, explanation.values, strict=True)), "is_sum": explanation.is_sum,
             "judged": dict(zip(explanation.names, explanation.judged, strict=True)),
         }  # fmt: skip
-        show_result(explanation, explanation.table, about | _documents(explanation.table), options.format)
-
-
-def _documents(table: Table) -> dict[str, Any]:
-    return {"documents": [dict(zip(table.columns, row, strict=True)) for row in table.rows]}
+        nested = about | {"documents": records(explanation.table)}
+        show_result(explanation, explanation.table, nested, options.format)
 
 
 def _show_documents(table: Table, form: str) -> None:
-    show(table.columns, [*table.rows], _documents(table), form, fit=True)
+    show(table.columns, [*table.rows], {"documents": records(table)}, form, fit=True)
 
 
 def _query(source: Source, name: str | None) -> Any:
-    """Find the id of a query by its text; None: the query on which the new run loses most."""
     (old, new), metric = source.results, source.metric
     ids = old.qid.tolist()
     if name is None:
@@ -302,6 +293,26 @@ def _query(source: Source, name: str | None) -> Any:
     if not found:
         raise ValueError(f"--query must be one of {len(ids)} queries, such as {echo(str(ids[0]))}. Got {echo(name)}.")
     return found[0]
+
+
+def check_files(options: argparse.Namespace) -> None:
+    """Print what judgments can measure, with or without runs."""
+    from sklearn_rank._entry_points.judgments import check_judgments  # loads scipy.special
+
+    qrels, *runs = options.files
+    twice: list[str] = []
+    try:
+        judged = read_qrels(qrels)
+    except ValueError as error:
+        judged, twice = read_qrels(qrels, duplicates="first"), [str(error)]
+    found = check_judgments(judged, {run: read_run(run) for run in runs}, metrics=requested_names(options))
+    found = replace(found, flaws=[*twice, *found.flaws])
+    nested = {
+        "queries": found.n_queries, "judged_documents": found.n_judged, "grades": found.grades,
+        "relevant": found.n_relevant, "judged": found.judged, "metrics": by_first(found.table), "flaws": found.flaws,
+    }  # fmt: skip
+    write_json(nested, options.json)
+    show_result(found, found.table, nested, options.format)
 
 
 def list_metrics(options: argparse.Namespace) -> None:
@@ -315,11 +326,7 @@ def list_metrics(options: argparse.Namespace) -> None:
     show(("name", "aliases", "formula"), rows, nested, options.format)
 
 
-# --- pictures ------------------------------------------------------------------------------------------------
-
-
 DOTS_PER_INCH = 200
-"""Resolution of pixel images, for current screens."""
 
 
 def plot(options: argparse.Namespace) -> None:
@@ -358,9 +365,7 @@ PICTURES = {
     "distribution": "DistributionDisplay", "cutoff": "CutoffDisplay", "difference": "DifferenceDisplay",
     "critical": "CriticalDifferenceDisplay", "topics": "TopicsDisplay",
 }  # fmt: skip
-"""Displays by the name of the picture."""
 WITH_BASELINE = ("difference", "critical", "topics")
-"""Pictures that have a baseline."""
 
 
 def picture(options: argparse.Namespace, metric: str) -> Any:

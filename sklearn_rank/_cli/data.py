@@ -140,7 +140,6 @@ def _systems_of(options: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def _given(options: argparse.Namespace) -> list[str]:
-    """Run arguments: files after the judgments, or columns of scores of a table."""
     return [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
 
 
@@ -159,7 +158,6 @@ def _named(options: argparse.Namespace, text: str) -> tuple[str, str]:
 
 
 def _is_column(options: argparse.Namespace, text: str) -> bool:
-    """Whether the table has a column with this name."""
     if options.table is None or options.table == "-":
         return False
     try:
@@ -447,12 +445,8 @@ def _refuse_twice(names: list[str]) -> None:
 
 
 def _progress(text: str) -> None:
-    """Show progress on a terminal, replacing the previous line."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{printable(text)}", end="\r", file=sys.stderr, flush=True)
-
-
-# --- names of measures on trec_eval's command line -----------------------------------------------------------
 
 
 def is_count_measure(name: str) -> bool:

@@ -8,13 +8,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sklearn_rank._cli.data import attribute_of, old_and_new, requested_metrics
-from sklearn_rank._cli.output import show_result, write_json
+from sklearn_rank._cli.output import by_first, records, show_result, write_json
 from sklearn_rank._cli.page import write_page
 from sklearn_rank._data.doors import COMMAND
 from sklearn_rank._data.look import collected_findings, report
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
-from sklearn_rank._utils.table import Table
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._gate import GateResult
@@ -64,7 +63,6 @@ def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
 
 
 def gate(options: argparse.Namespace) -> int:
-    """Print whether the new run is no worse than the old run; return the exit code."""
     found = gate_of(options, requested_metrics(options))
     if options.html is not None:
         write_page(options, found, options.html)
@@ -74,16 +72,11 @@ def gate(options: argparse.Namespace) -> int:
     table = found.table if found.table.rows else found.floors
     nested = {
         "decision": found.decision, "verdict": found.verdict, "alpha": found.alpha, "n_needed": found.n_needed,
-        "metrics": _rows(found.table), "floors": _rows(found.floors),
-        "segments": [dict(zip(found.segments.columns, row, strict=True)) for row in found.segments.rows],
+        "metrics": by_first(found.table), "floors": by_first(found.floors), "segments": records(found.segments),
     }  # fmt: skip
     write_json(nested, options.json)
     show_result(found, table, nested, options.format)
     return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
-
-
-def _rows(table: Table) -> dict[str, dict[str, Any]]:
-    return {row[0]: dict(zip(table.columns[1:], row[1:], strict=True)) for row in table.rows}
 
 
 def _by_segment(given: list[str], by: dict[str, Any] | None) -> Any:

@@ -29,6 +29,16 @@ def show(
         tell(note)
 
 
+def records(table: Table) -> list[dict[str, Any]]:
+    """Rows of a table, by column."""
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def by_first(table: Table) -> dict[str, dict[str, Any]]:
+    """Other columns of each row, by the value of the first."""
+    return {row[0]: dict(zip(table.columns[1:], row[1:], strict=True)) for row in table.rows}
+
+
 def show_result(found: Any, table: Table, nested: dict[str, Any], form: str) -> None:
     """Print a result in its own words, or its table as CSV and `nested` as JSON."""
     if form in ("csv", "json"):

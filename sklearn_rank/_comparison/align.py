@@ -279,7 +279,7 @@ def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
         return None
     settled = [one.n_settled for one in known if one.n_settled is not None]
     n_settled = sum(settled) if len(settled) == len(known) else None
-    n_queries, n_undefined = (sum(one[i] for one in known) for i in range(2))
+    n_queries, n_undefined = sum(one.n_queries for one in known), sum(one.n_undefined for one in known)
     return QueryCounts(n_queries, n_undefined, n_settled, ties=known[0].ties)
 
 

@@ -191,9 +191,6 @@ def check_judgments(
     )  # fmt: skip
 
 
-# --- metrics -----------------------------------------------------------------------------------------------------
-
-
 def _measured(metric: str, pool: Evaluation, results: Mapping[str, Evaluation]) -> Measured:
     counts = ~pool.settled[metric] if metric in pool.settled else ~np.isnan(pool.per_query[metric])
     n, best, chance = int(counts.sum()), pool._references.best.get(metric), pool._references.chance.get(metric)
@@ -216,7 +213,6 @@ def _measured(metric: str, pool: Evaluation, results: Mapping[str, Evaluation]) 
 
 
 def _values(result: Evaluation, metric: str, pool: Evaluation) -> Array:
-    """Values in the order of the queries of the pool."""
     known = dict(zip(result.qid.tolist(), result.per_query[metric].tolist(), strict=True))
     return np.array([known.get(query, math.nan) for query in pool.qid.tolist()])
 
@@ -227,14 +223,10 @@ def _n_for(differences: Array, margin: float, largest_loss: float) -> int | None
     return None if math.isinf(found) else int(found)
 
 
-# --- flaws -------------------------------------------------------------------------------------------------------
-
-
 def _flaws(
     judged: Entries, pool: Evaluation, measured: Mapping[str, Measured], shares: Mapping[str, float],
     n_relevant: Index,
 ) -> Iterator[str]:  # fmt: skip
-    """Sentences on what makes the judgments measure less than they seem to."""
     n, grades = len(judged.qid.names), {*judged.value.tolist()}
     most = max(one.n_queries for one in measured.values())
     if most < FEW_QUERIES:

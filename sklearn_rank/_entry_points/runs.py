@@ -30,24 +30,13 @@ from sklearn_rank.io._mappings import JudgmentsLike, RunLike, by_index
 @named_arguments
 @described_as(join, column_arguments)
 def evaluate_run(
-    judgments: JudgmentsLike,
-    run: RunLike,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    sample_weight: Mapping[Any, float] | None = None,
-    by: Mapping[Any, Any] | None = None,
-    clusters: Mapping[Any, Any] | None = None,
-    missing_from_run: str | None = None,
-    missing_from_qrels: str | None = None,
-    duplicates: str = "raise",
-    exclude: Mapping[Any, Iterable[Any]] | None = None,
-    document_of: DocumentOf | None = None,
-    aggregate: str = "max",
-    unjudged: str | None = "nonrelevant",
-    chance: bool = False,
-    n_jobs: int | None = None,
-    **keywords: Any,
-) -> Evaluation:
+    judgments: JudgmentsLike, run: RunLike, *, metrics: MetricsLike = DEFAULT_METRICS,
+    sample_weight: Mapping[Any, float] | None = None, by: Mapping[Any, Any] | None = None,
+    clusters: Mapping[Any, Any] | None = None, missing_from_run: str | None = None,
+    missing_from_qrels: str | None = None, duplicates: str = "raise",
+    exclude: Mapping[Any, Iterable[Any]] | None = None, document_of: DocumentOf | None = None, aggregate: str = "max",
+    unjudged: str | None = "nonrelevant", chance: bool = False, n_jobs: int | None = None, **keywords: Any,
+) -> Evaluation:  # fmt: skip
     """Compute metrics of a run, matching its documents with judgments by their ids.
 
     Parameters

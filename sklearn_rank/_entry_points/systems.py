@@ -31,7 +31,6 @@ from sklearn_rank._tables.columns import (
     documents_for_ties,
     exploded,
     metric_columns,
-    ranks_of,
     read_column,
     table_columns,
     table_with,
@@ -58,7 +57,6 @@ HOW_TO_CALL = (
     "compare_systems(data, ['bm25', 'lgbm']); judgments and a dict of runs; or a dict of results of evaluate, "
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
-"""How to call `compare_systems`, for errors about the form of the arguments."""
 EVALUATED_BY = {FILE_HINT: "evaluate_table", SPARK_HINT: "spark.evaluate"}
 """Functions that evaluate a column of data outside memory."""
 
@@ -66,24 +64,12 @@ EVALUATED_BY = {FILE_HINT: "evaluate_table", SPARK_HINT: "spark.evaluate"}
 @named_arguments
 @described_as(column_arguments)
 def compare_systems(
-    data: Any = None,
-    y_score: Any = None,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: Any = None,
-    qid: ArrayLike | None = None,
-    sample_weight: ArrayLike | Mapping[Any, float] | None = None,
-    by: AttributesLike = None,
-    clusters: ClustersLike = None,
-    tie_break: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    baseline: str | None = None,
-    test: str = "t",
-    correction: str | None = "holm",
-    on_misuse: str = "raise",
-    **keywords: Any,
-) -> Comparison:
+    data: Any = None, y_score: Any = None, *, metrics: MetricsLike = DEFAULT_METRICS, y_true: Any = None,
+    qid: ArrayLike | None = None, sample_weight: ArrayLike | Mapping[Any, float] | None = None,
+    by: AttributesLike = None, clusters: ClustersLike = None, tie_break: ArrayLike | None = None,
+    mask: ArrayLike | None = None, n_jobs: int | None = None, baseline: str | None = None, test: str = "t",
+    correction: str | None = "holm", on_misuse: str = "raise", **keywords: Any,
+) -> Comparison:  # fmt: skip
     """Compare several systems on the same queries; rows are checked and grouped only once.
 
     Parameters
@@ -217,12 +203,9 @@ def compare_systems(
 
 
 def _compared(
-    flat: Mapping[str, Evaluation],
-    by_row: Mapping[str, Array],
-    n_runs: Mapping[str, int],
-    plan: Mapping[str, Any],
+    flat: Mapping[str, Evaluation], by_row: Mapping[str, Array], n_runs: Mapping[str, int], plan: Mapping[str, Any],
     on_misuse: str,
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     results = one_by_system(flat, n_runs)
     _look(results)
     for name, result in flat.items():
@@ -238,9 +221,6 @@ def _compared(
 def _look(results: Mapping[str, Evaluation]) -> None:
     look_at_judged(SYSTEMS, results)
     look_at_results(SYSTEMS, results)
-
-
-# --- checks of arguments -------------------------------------------------------------------------------------
 
 
 def _are_results(data: Any) -> bool:
@@ -265,7 +245,6 @@ def _is_result_or_runs(value: Any) -> bool:
 
 
 def _refuse_data(given: Mapping[str, Any]) -> None:
-    """Refuse arguments about data, because results are already evaluated."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
@@ -324,7 +303,6 @@ def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
 
 
 def _refuse_single_run(systems: Mapping[str, Any]) -> None:
-    """Refuse a run in place of runs by the name of the system."""
     if not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems needs runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
@@ -364,9 +342,6 @@ def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction
     return {"baseline": chosen, "test": test, "correction": correction}
 
 
-# --- results of the systems ----------------------------------------------------------------------------------
-
-
 def _of_arrays(
     y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
 ) -> Systems:
@@ -384,7 +359,6 @@ def _of_columns(
     data: Any, y_score: Mapping[str, str], metrics: MetricsLike, keywords: Mapping[str, Any], *, y_true: Any, qid: Any,
     mask: Any, n_jobs: int | None, **columns: Any,
 ) -> Systems:  # fmt: skip
-    """Evaluate systems that are columns of a table; read only the named columns."""
     if mask is not None:
         raise TypeError("mask= is not supported for tables: each row is a document. Got a mask.")
     _refuse_twice([*y_score.values()])
@@ -405,7 +379,7 @@ def _of_columns(
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error
     if (rank := rank_beside(column_names(data), names.flat())) is not None:
-        ranks = ranks_of(data, names, rank)
+        ranks = metric_columns(data, names, [rank])[rank]
         with findings_of_systems(SYSTEMS) as seen:
             seen |= {name: [*findings_in(ranks=(ranks, x, about_rows["qid"]))] for name, x in scores.items()}
     return found

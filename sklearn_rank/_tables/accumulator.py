@@ -42,7 +42,6 @@ from sklearn_rank._utils.threads import check_n_jobs
 
 REPEATED_QUERIES = one_of("raise", "first", doc="")
 SAME = ("label_fingerprints", "n_documents", "weight")
-"""A query that comes again must be equal in these columns."""
 
 
 class _Batch(NamedTuple):
@@ -103,14 +102,9 @@ class RankingAccumulator:
 
     @named_arguments
     def __init__(
-        self,
-        metrics: MetricsLike = DEFAULT_METRICS,
-        *,
-        duplicates: Literal["raise", "first"] = "raise",
-        chance: bool = False,
-        n_jobs: int | None = None,
-        **keywords: Any,
-    ) -> None:
+        self, metrics: MetricsLike = DEFAULT_METRICS, *, duplicates: Literal["raise", "first"] = "raise",
+        chance: bool = False, n_jobs: int | None = None, **keywords: Any,
+    ) -> None:  # fmt: skip
         self._specs = parse_metrics(metrics, **keywords)
         REPEATED_QUERIES("duplicates", duplicates, "RankingAccumulator")
         self._computed = with_references(self._specs) if chance else self._specs
@@ -133,14 +127,9 @@ class RankingAccumulator:
 
     @named_arguments
     def update(
-        self,
-        y_true: Any,
-        y_score: Any,
-        qid: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
+        self, y_true: Any, y_score: Any, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
         mask: ArrayLike | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Add whole queries. If it raises, no query was added.
 
         Parameters
@@ -208,12 +197,9 @@ class RankingAccumulator:
 
     @named_arguments
     def compute(
-        self,
-        *,
-        by: Mapping[Any, Any] | None = None,
-        clusters: Mapping[Any, Any] | None = None,
+        self, *, by: Mapping[Any, Any] | None = None, clusters: Mapping[Any, Any] | None = None,
         sort_by_qid: bool = False,
-    ) -> Evaluation:
+    ) -> Evaluation:  # fmt: skip
         """Evaluation of all queries so far; more may be added afterwards.
 
         Parameters
@@ -264,8 +250,6 @@ class RankingAccumulator:
         left_out = f", {self.n_duplicates} duplicates left out" if self.n_duplicates else ""
         return f"RankingAccumulator of {query_count(len(self))}: {', '.join(self._specs)}{left_out}"
 
-    # --- pickles and copies ---------------------------------------------------------------------------------------
-
     def __getstate__(self) -> dict[str, Any]:
         """What the next process needs; the table of ids is built again there."""
         keys = ("_specs", "_computed", "_duplicates", "_n_jobs", "n_duplicates")
@@ -287,8 +271,6 @@ class RankingAccumulator:
             ids[:] = [*self._place]
             refuse_unfit_ids(ids)
         return _Batch(self._kind, ids, self._values.read(len(self)), self._longest, self._evidence)
-
-    # --- checks, then one step --------------------------------------------------------------------------------------
 
     def _add(self, batch: _Batch) -> None:
         for discount in self._discounts:

@@ -211,9 +211,6 @@ def _id(queries: Queries, query: int) -> str:
     return repr(queries.grouping.ids[query : query + 1].tolist()[0])
 
 
-# --- rows in any order ---------------------------------------------------------------------------------------
-
-
 def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDArray[Any]]:
     """Check rows without weights; each is a query here. Return them, and the scores in the type that they came in."""
     # If there is anything to say, `check_part` then says it, in the words and the order of `evaluate`.
@@ -244,9 +241,6 @@ def narrow_labels(label: NDArray[np.float64]) -> NDArray[Any]:
         grade = label.astype(np.uint8)
     is_exact = np.array_equal(grade.astype(np.float64).view(np.int64), label.view(np.int64))
     return grade if is_exact else label.copy()
-
-
-# --- adjacent rows -------------------------------------------------------------------------------------------
 
 
 def adjacent_queries(batches: Iterable[NumberedRows]) -> Iterator[NumberedRows]:

@@ -21,16 +21,12 @@ CALLED = {
     "qid": ("qid", "query_id", "query", "q_id", "topic", "srch_id", "session_id"),
     "sample_weight": ("sample_weight", "weight"),
 }
-"""What columns are often called, for hints."""
 BY_QUERY_HINT = "Values by query become a column: data['qid'].map(values)."
-HINTS = {"y_score": COLUMNS_HINT}
-"""What an error says where several columns are given for one."""
 SIMILARITY = 0.82
 """A name of at least this similarity is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
 OF_QUERIES = ("qid", "by", "clusters")
 """Roles of columns whose values are no numbers, and the same within a query."""
 MOST_LISTED = 20
-"""Columns of a table that an error lists."""
 
 
 class ColumnNames(NamedTuple):
@@ -139,9 +135,6 @@ def about_columns(error: Exception, names: ColumnNames) -> TypeError | ValueErro
     return kind(f"{ARGUMENT.sub(column, str(error))} The columns are {names}.")
 
 
-# --- checks of the names -------------------------------------------------------------------------------------
-
-
 def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "qid", "by")) -> ColumnNames:
     for role, given in names._asdict().items():
         is_list = role in several and isinstance(given, Iterable) and not isinstance(given, str | Mapping)
@@ -150,7 +143,7 @@ def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "qid",
         named = listed and all(isinstance(name, str) for name in listed) and len({*listed}) == len(listed)
         if not optional and not named:
             hint = ARRAYS_HINT * hasattr(given, "__len__")
-            hint = HINTS.get(role, "") if isinstance(given, (list, tuple, dict)) else hint
+            hint = COLUMNS_HINT * (role == "y_score") if isinstance(given, (list, tuple, dict)) else hint
             if role in ("sample_weight", "by", "clusters") and isinstance(given, Mapping):
                 hint = BY_QUERY_HINT
             raise TypeError(
@@ -177,9 +170,6 @@ def _refuse_subtopics(names: ColumnNames, specs: Mapping[str, MetricSpec]) -> No
                 f"{echo(name)} takes one label per document, so y_true must be one column; labels of subtopics are for "
                 f"metrics such as alpha_ndcg. Got {n_columns} columns for y_true."
             )
-
-
-# --- checks of the table -------------------------------------------------------------------------------------
 
 
 def refuse_missing_columns(names: ColumnNames, present: Iterable[Any], where: str = "data") -> None:

@@ -51,9 +51,6 @@ class Columns(NamedTuple):
     tie_break: Any = None
 
 
-# --- kinds of data -------------------------------------------------------------------------------------------
-
-
 def is_in_pieces(data: Any) -> bool:
     """Whether these are data on disk, or an iterable of tables or of tuples of arrays."""
     if isinstance(data, (str, os.PathLike)) or has(data, "get_fragments"):
@@ -67,9 +64,6 @@ def is_stream(data: Any) -> bool:
     """Whether a table can be read piece by piece, too: a relation of DuckDB, a reader of Arrow."""
     is_lazy = has(data, "__arrow_c_stream__") and column_names(data) is None and not has(data, "to_native")
     return is_lazy and not hint_for_table(data)
-
-
-# --- columns of one batch ------------------------------------------------------------------------------------
 
 
 def read_columns(batch: Any, names: ColumnNames) -> Columns:
@@ -186,11 +180,6 @@ def find_column(table: Any, name: str) -> Any:
     return table[name]
 
 
-def ranks_of(table: Any, names: ColumnNames, rank: str) -> Any:
-    """Column of ranks, which lists have as the queries have."""
-    return exploded({name: read_column(table, name) for name in (*names.of_queries(), rank)}, [])[rank]
-
-
 def read_column(table: Any, name: str) -> Any:
     """Column of a table; a column of Arrow as an array, text as objects, one for each distinct string."""
     column = find_column(table, name)
@@ -205,9 +194,6 @@ def read_column(table: Any, name: str) -> Any:
 def _decode_text(column: Any) -> NDArray[Any]:
     encoded = column.dictionary_encode()
     return np.asarray(encoded.dictionary).astype(object)[np.asarray(encoded.indices)]
-
-
-# --- one table -----------------------------------------------------------------------------------------------
 
 
 def column_names(table: Any) -> list[Any] | None:
@@ -308,5 +294,5 @@ def check_arrow(table: Any) -> None:
             np.asarray(column)
 
 
-def import_arrow(module: str = "", purpose: str = "Data in the format of Arrow") -> Any:
-    return import_optional(f"pyarrow{module}", extra="arrow", purpose=purpose)
+def import_arrow(module: str = "") -> Any:
+    return import_optional(f"pyarrow{module}", extra="arrow", purpose="Data in the format of Arrow")

@@ -42,12 +42,9 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
     return iter(data)
 
 
-# --- files ---------------------------------------------------------------------------------------------------
-
-
 def _open_files(given: Any, files: list[str], names: ColumnNames) -> Iterable[Any]:
     """Batches of files of CSV, JSON lines, Parquet or Arrow, all of the format of the first."""
-    data_sets = _import_data_sets()
+    data_sets = import_arrow(".dataset")
     shown = os.fspath(given) if isinstance(given, (str, os.PathLike)) else echo_all(files)
     try:
         with import_arrow().input_stream(files[0], compression="detect") as file:
@@ -83,7 +80,7 @@ def _csv(path: str, names: ColumnNames) -> Any:
     with import_arrow().input_stream(path, compression="detect") as file:
         start = file.read(HEADER_SIZE)
     text = import_arrow().string()
-    return _import_data_sets().CsvFileFormat(
+    return import_arrow(".dataset").CsvFileFormat(
         parse_options=csv.ParseOptions(delimiter=separator_in(first_line(start), names.flat())),
         convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names.flat(), text), strings_can_be_null=False),
         read_options=csv.ReadOptions(block_size=HEADER_SIZE),
@@ -91,7 +88,6 @@ def _csv(path: str, names: ColumnNames) -> Any:
 
 
 def _of_stream(path: str, names: ColumnNames) -> Iterator[Any]:
-    """Batches of a file that is a stream of Arrow."""
     with _reading(path):
         from pyarrow import ipc
 
@@ -134,13 +130,6 @@ def _as_numbers(text: Any) -> Any:
     return text
 
 
-# --- data sets -----------------------------------------------------------------------------------------------
-
-
-def _import_data_sets() -> Any:
-    return import_arrow(".dataset", "A data set on disk")
-
-
 class DataSetBatches:
     """Batches of the named columns of a data set, each file in its own types; `file` is where the last batch is from.
 
@@ -179,7 +168,7 @@ class DataSetBatches:
             with _reading(file):
                 own = fragment.physical_schema
                 present = own.names
-            keys = _import_data_sets().get_partition_keys(fragment.partition_expression)
+            keys = import_arrow(".dataset").get_partition_keys(fragment.partition_expression)
             # Arrow would read missing values of a column that a file lacks.
             refuse_missing_columns(names, [*present, *keys], file)
             for name in names.of_queries():
@@ -225,7 +214,6 @@ def _refuse_merged(folders: dict[Any, str], file: str, keys: Mapping[str, Any], 
 
 @contextmanager
 def _reading(file: str) -> Iterator[None]:
-    """Say which file cannot be read."""
     try:
         yield
     except arrow_errors(ValueError, TypeError) as error:

@@ -27,7 +27,6 @@ from sklearn_rank._tables.columns import (
     is_in_pieces,
     is_stream,
     metric_columns,
-    ranks_of,
     table_columns,
     table_with,
 )
@@ -42,25 +41,15 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
 MEMORY_LIMIT = 2**28
-"""Bytes that rows held back from pieces may take, unless the caller says otherwise."""
 
 
 @named_arguments
 @with_arguments_of(column_arguments)
 def evaluate_table(
-    data: Any,
-    *,
-    by: str | Sequence[str] | None = None,
-    clusters: str | None = None,
-    tie_break: str | None = None,
-    doc_id: str | None = None,
-    assume_grouped: bool = False,
-    memory_limit: int | None = None,
-    folder: Any = None,
-    chance: bool = False,
-    n_jobs: int | None = None,
-    **columns: Any,
-) -> Evaluation:
+    data: Any, *, by: str | Sequence[str] | None = None, clusters: str | None = None, tie_break: str | None = None,
+    doc_id: str | None = None, assume_grouped: bool = False, memory_limit: int | None = None, folder: Any = None,
+    chance: bool = False, n_jobs: int | None = None, **columns: Any,
+) -> Evaluation:  # fmt: skip
     """Compute many metrics on the columns of a table, with the same result as `evaluate` on the arrays.
 
     The table may be in memory, or come in pieces that together are larger than memory: then memory holds one piece, the
@@ -187,7 +176,7 @@ def _of_memory(
                 **arrays,
             )  # fmt: skip
         if rank is not None:
-            seen += findings_in(ranks=(ranks_of(table, names, rank), y_score, arrays["qid"]))
+            seen += findings_in(ranks=(metric_columns(table, names, [rank])[rank], y_score, arrays["qid"]))
         report(TABLE, seen)
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error

@@ -15,11 +15,9 @@ from sklearn_rank._utils.echo import echo
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEPARATORS = ",\t;"
 HEADER_SIZE = 2**20
-"""Bytes that are searched for a header."""
 MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 """First bytes of Parquet, and of files and streams of Arrow."""
 NULLS = ["", "nan", "NaN", "NA", "null"]
-"""Missing numbers in CSV."""
 
 
 def files_of(source: Any) -> list[str]:

@@ -38,7 +38,6 @@ from sklearn_rank._utils.typing import Array, Index
 P = TypeVar("P")
 NO_ADDED: Mapping[str, MetricSpec] = {}
 FIELDS = ("numerator", "denominator", "undefined")
-"""Columns of a metric's result."""
 SETTLED = "settled"
 """Column of a metric whose values do not say which queries are settled, see `metrics_to_add`."""
 JUDGED = "judged"
@@ -117,9 +116,6 @@ def _popped(items: list[P]) -> Iterator[P]:
         yield items.pop(0)
 
 
-# --- what parts must have in common --------------------------------------------------------------------------
-
-
 def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:
     discounted = (spec for spec in specs if "discount" in spec.metric.formula_params)
     return [Discount(spec["discount"]) for spec in discounted if callable(spec["discount"])]
@@ -145,9 +141,6 @@ class Discount:
             )
         if longest > n:
             self._known = weights
-
-
-# --- results as columns --------------------------------------------------------------------------------------
 
 
 def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:

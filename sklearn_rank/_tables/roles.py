@@ -51,7 +51,6 @@ ASIDE = re.compile(
 )
 """Names that are not of grades: ids, numbers of rows, times but for how long they were, and TREC's second field."""
 MOST_TEXTS = 10
-"""Different texts that may be grades."""
 WORDS_OF_ROLES = {"qid": "name the query", "doc_id": "name the document", "value": "have the values"}
 
 
@@ -74,7 +73,6 @@ class Candidates(NamedTuple):
 
 
 USUAL = Roles()
-"""No column is named by the caller."""
 
 
 def normalized_name(name: Any) -> str:
@@ -102,10 +100,6 @@ def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candida
     found = Candidates(of_lists, documents, values)
     found = Candidates(*(of if own is None else [own] for own, of in zip(given, found, strict=True)))
     return found._replace(qid=given.flat()[:-2]) if given.qid is not None else found
-
-
-def name_documents(names: Iterable[Any]) -> bool:
-    return not (DOCUMENT_IDS | DOCUMENTS).isdisjoint(map(normalized_name, names))
 
 
 def rank_beside(names: Iterable[Any] | None, others: Iterable[Any]) -> Any:

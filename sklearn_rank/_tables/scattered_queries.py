@@ -120,9 +120,6 @@ def _digits_together(size: list[int], most: int) -> Iterator[tuple[int, int]]:
     yield first, len(size)
 
 
-# --- on disk -------------------------------------------------------------------------------------------------
-
-
 class _Run(NamedTuple):
     """Rows in a file by digit, column by column: the first row of each digit, and where and what each column is."""
 

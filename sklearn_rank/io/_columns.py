@@ -36,9 +36,7 @@ from sklearn_rank.io._entries import Entries, QueryIds, checked
 from sklearn_rank.io._mappings import entries_of
 
 EXAMPLE = {"judgments": "relevance", "run": "score"}
-"""A name of the column of values, for errors."""
 THREE_COLUMNS = "Make three columns, qid, doc_id and {}, with a row for each document of a query."
-"""What errors about other layouts recommend."""
 
 
 def entries_of_frame(
@@ -119,7 +117,6 @@ def with_rows(table: Any, names: list[Any], of_documents: list[Any]) -> Any:
 
 
 def negated(entries: Entries) -> Entries:
-    """The entries of ranks, with scores."""
     return replace(entries, value=-entries.value)
 
 

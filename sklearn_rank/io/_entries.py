@@ -25,7 +25,6 @@ HOW_TO_REPEAT = (
     "duplicates='first' takes its first place, and later documents move up; duplicates='nonrelevant' keeps its other "
     "places as not relevant"
 )
-"""What errors about a document that is in a query twice recommend."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,10 +33,8 @@ FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
     "judgments": {2: ("query", "document"), 3: ("query", "document", "relevance"), 4: QRELS_FIELDS},
     "run": {3: ("query", "document", "score"), 6: RUN_FIELDS},
 }
-"""Fields of lines without a header, by their number."""
 WITHOUT_TAG = RUN_FIELDS[:-1]
 RANKED = ("query", "document", "rank", "score")
-"""Fields of ColBERT's rankings."""
 OF_SMART = ("query", "document", "zero", "another zero")
 TREC = {"judgments": QRELS_FIELDS, "run": RUN_FIELDS}
 WHAT = {RUN_FIELDS: "A run of TREC", QRELS_FIELDS: "A file of TREC's judgments"}
@@ -46,7 +44,6 @@ FORMS = (
 )
 FORMAT = {"judgments": one_of("trec", None, doc=""), "run": one_of("trec", "scores", "ranks", None, doc="")}
 MOST_KEYS_OF_JSON = 50
-"""Keys of rows of JSON that are read."""
 SAMPLED_BYTES = 2**14
 """Bytes of a file whose lines tell ratings from judgments."""
 TIME_STAMPS = 1e8, 1e20
@@ -196,20 +193,19 @@ def read_qrels(
 
 def _read(
     caller: str, kind: str, source: Any, given: Roles, format: str | None, duplicates: str,
-    separator: str | None, n_jobs: int | None, *, value_is_meant: bool = False,
+    separator: str | None, n_jobs: int | None,
 ) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES("duplicates", duplicates, caller)
     SEPARATOR("separator", separator, caller)
     FORMAT[kind]("format", format, caller)
-    value_is_meant = value_is_meant or given.value is False
+    value_is_meant, meant = given.value is False, given
     if value_is_meant and kind == "run":
         raise TypeError("value=False is only for read_qrels, where it makes each row relevant. Got it in read_run.")
     given = given._replace(value=None) if value_is_meant else given
     check_names(None, *given.flat())
     if files := files_of(source):
-        arguments = given, format, duplicates, separator, n_jobs
-        parts = [_read(caller, kind, file, *arguments, value_is_meant=value_is_meant) for file in files]
+        parts = [_read(caller, kind, file, meant, format, duplicates, separator, n_jobs) for file in files]
         return joined_entries(parts, files, kind, duplicates)
     is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
     if format == "trec" and (given != USUAL or separator is not None or not is_file):
@@ -262,12 +258,8 @@ def _refuse_ranks(fields: tuple[str, ...] | None, format: str | None, name: str)
 
 
 def _named(given: Roles, separator: str | None) -> str:
-    """Arguments of a call that are not None."""
     values = dict(zip(("qid", "doc_id", "value", "separator"), (*given, separator), strict=True))
     return ", ".join(f"{name}={echo(value)}" for name, value in values.items() if value is not None) or "no file"
-
-
-# --- lines ---------------------------------------------------------------------------------------------------
 
 
 def _of_lines(
@@ -431,9 +423,6 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
                 f"{name}."
             )
     return negated(entries) if format == "ranks" else entries
-
-
-# --- JSON ----------------------------------------------------------------------------------------------------
 
 
 def _of_json(

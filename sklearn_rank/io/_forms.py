@@ -129,9 +129,6 @@ def judged_entries(judgments: Any) -> Entries:
     return entries_of(entries, "judgments", duplicates="raise", exclude={})[0]
 
 
-# --- what is left out ----------------------------------------------------------------------------------------
-
-
 def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
     """Excluded documents of each query."""
     names = None if isinstance(exclude, Mapping) else column_names(exclude)

@@ -54,9 +54,7 @@ from sklearn_rank.io._mappings import (
 from sklearn_rank.io._ranking_data import RankingData, documents_at
 
 TREATMENTS = ("zero", "drop", "raise")
-"""What is done with queries that one side lacks."""
 COMPARED_JUDGED = 256
-"""Judged documents that are compared with the run."""
 TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
@@ -65,19 +63,10 @@ DOORS = {"join": JOIN, "evaluate_run": RUN}
 
 @named_arguments
 def join(
-    judgments: JudgmentsLike,
-    run: RunLike,
-    *,
-    missing_from_run: str = "zero",
-    missing_from_qrels: str = "drop",
-    tie_order: str = "input",
-    float32: bool = False,
-    negative: str = "unjudged",
-    duplicates: str = "raise",
-    exclude: Mapping[Any, Iterable[Any]] | None = None,
-    document_of: DocumentOf | None = None,
-    aggregate: str = "max",
-) -> RankingData:
+    judgments: JudgmentsLike, run: RunLike, *, missing_from_run: str = "zero", missing_from_qrels: str = "drop",
+    tie_order: str = "input", float32: bool = False, negative: str = "unjudged", duplicates: str = "raise",
+    exclude: Mapping[Any, Iterable[Any]] | None = None, document_of: DocumentOf | None = None, aggregate: str = "max",
+) -> RankingData:  # fmt: skip
     r"""Join judgments with a run: a row for each document that was retrieved or judged.
 
     A document that was judged but not retrieved has a score of ``-inf``; one that was retrieved but not judged has a

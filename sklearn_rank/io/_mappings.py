@@ -24,7 +24,7 @@ from sklearn_rank._engine.ids import (
     refuse_unfit_ids,
 )
 from sklearn_rank._misuse.evidence import LOWEST_INT, odd_ids, odd_texts
-from sklearn_rank._tables.roles import candidates, name_documents
+from sklearn_rank._tables.roles import candidates
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
@@ -49,10 +49,8 @@ FEW_ROWS = 2**12
 """Rows whose documents are looked up one by one, without an array of all documents."""
 
 MOST_COLUMNS = 20
-"""Keys of a dictionary that may be names of columns."""
 
 Listed = tuple[Collection[Any], Iterable[Any]]
-"""Documents of a query, and their values."""
 
 
 class ListedDocuments:
@@ -305,9 +303,6 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
-# --- forms ---------------------------------------------------------------------------------------------------
-
-
 def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
     """Refuse a run and judgments in the wrong order, where their type says which is which."""
     known = {"Run": "run", "Qrels": "judgments"} if type(entries).__module__.startswith("ranx.") else {}
@@ -317,7 +312,6 @@ def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
 
 
 def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
-    """A run or judgments as a mapping by query."""
     if isinstance(source, Mapping):
         _refuse_columns(source, kind)
         return hits_of_answers(source) if kind == "run" else source
@@ -338,7 +332,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
 
 def _refuse_columns(by_query: Mapping[Any, Any], kind: str) -> None:
     """Refuse a dictionary whose keys are names of columns, which would be queries."""
-    if len(by_query) <= MOST_COLUMNS and name_documents(by_query) and candidates(by_query, kind).qid:
+    if len(by_query) <= MOST_COLUMNS and all(candidates(by_query, kind)[:2]):
         reader = "read_run" if kind == "run" else "read_qrels"
         raise TypeError(
             f"A dictionary as {kind} has queries as keys, and these are names of columns: "
@@ -370,7 +364,6 @@ def documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
 
 
 def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDocuments | None) -> Listed:
-    """Documents and values of one query."""
     # To ask for a dict first takes less time than to ask for a Mapping alone.
     if isinstance(given, (dict, Mapping)):
         return given, given.values()
@@ -396,7 +389,6 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
 
 
 def as_list(query: Any, documents: Any, kind: str) -> list[Any]:
-    """Documents as objects of Python."""
     # NumPy and pandas have tolist, polars has to_list.
     to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)
     listed: list[Any] = [*documents] if to_list is None else to_list()

@@ -131,9 +131,6 @@ def read_table(
     return RankingData(label, score, ids, nothing, nothing, "zero", "drop", (documents,))
 
 
-# --- files ---------------------------------------------------------------------------------------------------
-
-
 SEPARATOR = Constraint(
     "a character or None", lambda v: v is None or (isinstance(v, str) and len(v) == 1 and v.isascii()), ""
 )

@@ -33,7 +33,6 @@ MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missi
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 MOST_FIELDS = 2**10
-"""Fields of an invalid line that are counted."""
 
 TAG_OF_WORDS = re.compile(
     rb"^([ \t]*\S+[ \t]+\S+[ \t]+\S+[ \t]+\d+[ \t]+\S+[ \t]+[^\s\d.+-]\S*)[ \t]+\S[^\n]*$", re.MULTILINE

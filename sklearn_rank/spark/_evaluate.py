@@ -48,7 +48,6 @@ from sklearn_rank.spark._worker import (
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
-"""Types of numeric columns."""
 ID_TYPES = (
     *INTEGERS, "decimal", "float", "double", "boolean", "string", "char", "varchar", "binary", "date", "timestamp",
     "timestamp_ntz",
@@ -220,9 +219,6 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     return table.select(*ids, *(functions.col(f"`{name}`") for name in table.columns[1:]))
 
 
-# --- rows for the workers ------------------------------------------------------------------------------------
-
-
 def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
     """Check the schema; return the needed columns, and the request with their new names."""
     specs, names = request
@@ -293,9 +289,6 @@ def _selected(df: Any, names: ColumnNames) -> Any:
     return numbered.select(*columns)
 
 
-# --- columns of the results ----------------------------------------------------------------------------------
-
-
 def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], rows: Any, names: ColumnNames) -> Any:
     """Columns for an `Evaluation` of metrics, of which some have `metrics_to_add`."""
     from pyspark.sql import types as T
@@ -336,9 +329,6 @@ def _table_schema(specs: Mapping[str, MetricSpec], id_type: Any, weighted: bool)
                 f"use metrics=dict(name=metric) to rename. Got {echo(name)} twice."
             )
     return T.StructType([T.StructField(name, kind) for name, kind in fields])
-
-
-# --- functions for the workers -------------------------------------------------------------------------------
 
 
 class Shipped:

@@ -25,7 +25,6 @@ Specs = Mapping[str, MetricSpec]
 FINDINGS = "_findings"
 """Column with the evidence of a part, absent in the user's table."""
 PARTS = ("numerator", "denominator", "defined")
-"""Fields of the column for a pooled mean."""
 
 
 def value_columns(part: Evaluation, specs: Specs) -> dict[str, Any]:
@@ -105,9 +104,6 @@ def column_name(metric: str) -> str:
 
 def parts_name(metric: str) -> str:
     return f"{column_name(metric)}_parts"
-
-
-# --- errors --------------------------------------------------------------------------------------------------
 
 
 def _validate(
