@@ -95,7 +95,6 @@ def _safe(value: Any) -> Any:
 
 
 def _without_nan(value: Any) -> Any:
-    """Replace undefined and infinite numbers by None, because JSON does not support them."""
     if isinstance(value, dict):
         return {str(name): _without_nan(item) for name, item in value.items()}
     if isinstance(value, list):

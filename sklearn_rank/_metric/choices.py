@@ -88,10 +88,8 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
 
 def closing_line(meanings: Mapping[str, str], counts: Mapping[str, QueryCounts], remarks: Iterable[str]) -> str:
     """Choices and remarks; the choices have the order of ties."""
-    others = [*remarks]
-    orders = orders_of_ties(others)
-    choices = choices_in_words(meanings, counts)
-    return "; ".join(filter(None, [choices, *(remark for remark in others if remark not in orders)]))
+    others = (remark for remark in remarks if not orders_of_ties([remark]))
+    return "; ".join(filter(None, [choices_in_words(meanings, counts), *others]))
 
 
 def orders_of_ties(remarks: Iterable[str]) -> list[str]:

@@ -290,7 +290,6 @@ def _selected(df: Any, names: ColumnNames) -> Any:
 
 
 def _result_schema(specs: Mapping[str, MetricSpec], added: Container[str], rows: Any, names: ColumnNames) -> Any:
-    """Columns for an `Evaluation` of metrics, of which some have `metrics_to_add`."""
     from pyspark.sql import types as T
 
     counts = "n_documents", "label_fingerprints", "n_retrieved"
