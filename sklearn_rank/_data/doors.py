@@ -74,7 +74,7 @@ SCORER = Door(
     may_raise=False, words=OF_MODELS,
 )  # fmt: skip
 EVALUATE = Door("evaluate", KINDS_OF_ROWS + " queries")
-TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries ranks")
+TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches again queries ranks")
 RUN = Door("evaluate_run", "labels grades scores retrieved qid queries runs ranks", words=("the judgments", "the run"))
 PREPARE = Door("prepare, PreparedMetrics", KINDS_OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")

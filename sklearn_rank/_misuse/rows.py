@@ -156,7 +156,7 @@ TRANSPOSED = Check(
     "so it is transposed", "error", can_be_meant=False,
 )  # fmt: skip
 MATRIX_AGAIN = Check(
-    "a query in two matrices", "batches",
+    "a query in two matrices", "again",
     "Two batches of queries by documents share an id.",
     "",
     "where a row is a query", "error", can_be_meant=False,

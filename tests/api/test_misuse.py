@@ -287,6 +287,14 @@ def batches_again():
     return [(rows.label, rows.score, rows.qid), (rows.label, -rows.score, rows.qid)]
 
 
+def in_folder(folder, batches):
+    """The batches as files of a folder."""
+    for i, columns in enumerate(batches):
+        table = dict(zip(["label", "score", "qid"], columns, strict=True))
+        pd.DataFrame(table).to_csv(folder / f"{i}.csv", index=False)
+    return folder
+
+
 def other_batches():
     """Two batches of other documents; each numbers its queries from 0."""
     rows, others = Rows(), np.random.default_rng(1).integers(0, 3, N_ROWS)
@@ -408,6 +416,8 @@ OTHERS = [
 OTHERS += [(CONTRADICTED, door, lambda _, call=call: call(*beside_ranks())) for door, call in OF_RANKS]
 LOWER = "a column where lower is better"
 OTHERS += [
+    ("documents in two batches", doors.READ_TABLE, lambda folder: read_table(in_folder(folder, batches_again()))),
+    ("queries numbered in each batch", doors.READ_TABLE, lambda folder: read_table(in_folder(folder, other_batches()))),
     (LOWER, doors.READ_TABLE, lambda _: read_table(distances(), y_score="l2Distance")),
     (LOWER, doors.TABLE, lambda _: evaluate_table(distances(), y_score="l2Distance")),
     (CONTRADICTED, doors.TABLE, lambda _: evaluate_table(distances().rename(columns={"l2Distance": "score"}))),
