@@ -8,7 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from sklearn_rank._estimates.intervals import Interval, mean_interval, t_interval
-from sklearn_rank._estimates.samples import EQUAL_WITHIN, Paired, exact_mean, is_skewed, sample_of, with_bounds_seen
+from sklearn_rank._estimates.samples import (
+    EQUAL_WITHIN,
+    NOT_SEEN,
+    SKEWED,
+    Paired,
+    exact_mean,
+    is_skewed,
+    sample_of,
+    with_bounds_seen,
+)
 from sklearn_rank._estimates.significance import ComparisonOptions, student, t_pvalue
 from sklearn_rank._utils.typing import Array
 
@@ -39,6 +48,12 @@ class JudgedValues(NamedTuple):
     def allows_for_unseen(self) -> bool:
         """Whether values that are not success rates have pseudo queries."""
         return len(self.pseudo) > 0 and not self.are_rates
+
+    @property
+    def note(self) -> str:
+        """Note of the intervals: `NOT_SEEN`, `SKEWED` or none."""
+        is_seen = self.are_rates or not is_skewed(sample_of(self.human, None))
+        return NOT_SEEN if self.allows_for_unseen else "" if is_seen else SKEWED
 
     @property
     def residuals_are_equal(self) -> bool:

@@ -166,15 +166,16 @@ def notes_on_judges(values: Mapping[str, JudgedValues], *, has_runs: bool) -> tu
     notes = ["Intervals do not allow for the variance between runs."] * has_runs
     if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
         notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
-    for name, one in values.items():
+    for metric, one in values.items():
+        name = display_name(metric)
         if one.people_judged_less:
-            notes.append(f"The bias includes unequal judging: {shares_of_judges(one.shares, name)}.")
+            notes.append(f"The bias includes unequal judging: {shares_of_judges(one.shares, metric)}.")
         if one.residuals_are_equal:
             notes.append(
                 f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may be "
                 "too short, or there is none."
             )
-        notes += [unseen_note([name])] * one.allows_for_unseen
+        notes += filter(None, [note_of_intervals([(name, one.note)])])
         if one.n_left_out:
             are = "query of people is" if one.n_left_out == 1 else "queries of people are"
             notes.append(f"{one.n_left_out} {are} left out of {name}: it is undefined by one judge.")

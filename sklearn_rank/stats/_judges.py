@@ -380,7 +380,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     >>> judged_interval(human, model)
     Means by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
-    The model is right, or wrong by the same, in ndcg@10 on all queries of people: the interval
+    The model is right, or wrong by the same, in nDCG@10 on all queries of people: the interval
     may be too short, or there is none.
     metric    judged by      queries     mean      low     high   lambda     bias    corr.
     ndcg@10   both                10   0.4600   0.3334   0.5866   0.4000

@@ -1,16 +1,18 @@
 """What one function says of values, all say: the same interval, p, notes, verdict and best systems."""
 
 import html
+import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from registry import together
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
-from sklearn_rank.display import CriticalDifferenceDisplay, CutoffDisplay, DifferenceDisplay
+from sklearn_rank.display import CriticalDifferenceDisplay, CutoffDisplay, DifferenceDisplay, SegmentsDisplay
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import compare, compare_all, confidence_interval, no_worse
+from sklearn_rank.stats import compare, compare_all, compare_judged, confidence_interval, judged_interval, no_worse
 
 N, LENGTH, RNG = 40, 10, np.random.default_rng(7)
 RANKS = {
@@ -52,9 +54,25 @@ def text(found):
     return " ".join(str(found).split())
 
 
-def plain_page(found):
+def plain(page):
     """Text of a page, with the minus of programs."""
-    return " ".join(html.unescape(found.to_html()).replace("\N{MINUS SIGN}", "-").split())
+    return " ".join(html.unescape(page).replace("\N{MINUS SIGN}", "-").split())
+
+
+def plain_page(found):
+    return plain(found.to_html())
+
+
+def judges_of(result):
+    """Results of every other query by people, and of all queries by a model, whose labels are unknown."""
+    values = {metric: x + 0.1 * (np.arange(len(x)) % 3 == 0) * (0.5 - x) for metric, x in result.per_query.items()}
+    return result.subset(result.qid[::2]), Evaluation.from_values(result.qid, values, meaning=result.meaning)
+
+
+def facts_in(notes):
+    """Words of the notes on runs and judged documents; functions list systems in their own order."""
+    known = [note for note in notes if note.startswith(("Between runs", "Judged of"))]
+    return [sorted(re.split(r"[ ,:;]+|\.(?= |$)", note)) for note in known]
 
 
 def written(low, high):
@@ -69,6 +87,8 @@ def test_means_have_one_interval_and_one_note(case, metric):
     compared = compare_systems(results, baseline="old", on_misuse="ignore")
     rows = compared.summary(full=True).to_frame().set_index("model")
     pictures = CutoffDisplay.from_results(results, metric.partition("@")[0]) if "@" in metric else None
+    drawn = SegmentsDisplay.from_results(results, metric)
+    plt.close("all")
     for name, result in results.items():
         low, high = ends = result.confidence_interval()[metric]
         table = result.summary()
@@ -82,6 +102,16 @@ def test_means_have_one_interval_and_one_note(case, metric):
         assert all(sentence in text(segments) and sentence in plain_page(result) for sentence in [table.note])
         if pictures is not None and not np.isnan(low):
             assert (pictures.low[name][-1], pictures.high[name][-1]) == pytest.approx(ends, abs=0)
+        np.testing.assert_array_equal(drawn.values[name][0], (result[metric], *ends))
+        assert drawn.overall[name] == result[metric]
+        if len(result.qid) > 10 and result.clusters is None:
+            people, model = judges_of(result)
+            judged = judged_interval(people, model)
+            mean, *interval = (np.nan if x is None else x for x in judged.table.rows[1][3:6])
+            assert mean == pytest.approx(people[metric], rel=1e-12)
+            if not people.run_means:
+                np.testing.assert_array_equal(interval, people.confidence_interval()[metric])
+            assert people.summary().note in text(judged)
         if not result.run_means:
             bounds = (0, 1) if "@" in metric else (1, np.inf)
             alone = confidence_interval(result.per_query[metric], bounds=bounds, clusters=result.clusters)
@@ -116,6 +146,16 @@ def test_differences_have_one_p_and_one_sentence(case):
     picture = DifferenceDisplay.from_results(results, baseline="old")
     assert (picture.mean_, picture.pvalue) == pytest.approx((pair.difference, pair.corrected_pvalue), rel=1e-12)
     np.testing.assert_array_equal(picture.confidence_interval, pair.corrected_interval)
+    picture = SegmentsDisplay.from_comparison(compared)
+    plt.close("all")
+    np.testing.assert_array_equal(picture.values["new"][0], (pair.difference, *pair.corrected_interval))
+    assert picture.overall["new"] == pair.difference
+    if len(results["old"].qid) > 10 and case not in ("clustered", "several runs", "two runs against one"):
+        new, old = (judges_of(results[name]) for name in ("new", "old"))
+        alone = compare(new[0], old[0])
+        row = compare_judged(new=new, old=old).table.rows[1]
+        assert row[2] == pytest.approx(alone.difference, rel=1e-12)
+        assert row[5] == pytest.approx(alone.pvalue, rel=1e-9) or alone.is_skewed
     page = plain_page(compared)
     if not np.isnan(pair.corrected_interval[0]):
         low, high = pair.corrected_interval
@@ -127,6 +167,7 @@ def test_differences_have_one_p_and_one_sentence(case):
     assert said in text(compared)
     assert said in page
     gate = no_worse(new=results["new"], old=results["old"])
+    assert facts_in(gate._notes()) == facts_in(compared._notes())
     means = results["old"]["mrr@10"], results["new"]["mrr@10"]
     assert gate.table.rows[0][2:5] == (*means, pair.difference)
     assert pair.table.rows[0][3:1:-1] == means
@@ -172,4 +213,9 @@ def test_the_best_of_three_systems_is_the_same(case, tmp_path, monkeypatch, caps
     told = " ".join(capsys.readouterr().err.split())
     assert said in told
     assert ("is less sure." in told) == ("is less sure." in text(compared))
+    assert main(["report", *words, "-o", "page.html"]) == 0
+    page = plain((tmp_path / "page.html").read_text())
+    assert said in page
+    for low, high in picture.intervals.values():
+        assert np.isnan(low) or written(low, high) in page
     assert case != "skewed" or "Skewed differences and few queries: which systems may be best by MRR@10" in told

@@ -163,7 +163,7 @@ def test_judges_omit_undefined_queries():
     human, model = judges([*HUMAN, math.nan, 0.5], [*LABELED, 0.5, math.nan], [*OTHERS, math.nan])
     found, expected = judged_interval(human, model), judged_interval(*judges(HUMAN, LABELED, OTHERS))
     assert found.confidence_interval == expected.confidence_interval
-    assert "2 queries of people are left out of ndcg@10" in str(found)
+    assert "2 queries of people are left out of nDCG@10" in str(found)
 
 
 def test_coverage():
@@ -282,7 +282,7 @@ def test_pseudo_queries_of_a_success_rate():
     low = mean - stats.t.isf(0.025, 9) * error
     assert of_values.confidence_interval["ndcg@10"] == pytest.approx((low, 1.0))
     assert of_values.table.rows[1][4:6] == confidence_interval(np.ones(10), bounds=(0, 1))
-    assert "The interval of ndcg@10 allows for values not seen." in " ".join(str(of_values).split())
+    assert "The interval of nDCG@10 allows for values not seen." in " ".join(str(of_values).split())
     of_values = judged_interval(*judges(np.ones(10), np.ones(10), np.repeat([1.0, 0.0], [95, 5]), "own"))
     assert np.isnan(of_values.confidence_interval["own"]).all()
     assert "right, or wrong by the same, in own on all queries of people" in " ".join(str(of_values).split())
@@ -297,7 +297,7 @@ def test_skewed_differences_of_judges_allow_for_unseen_values():
     reach = stats.t.isf(0.025, 9) * error
     assert found.confidence_interval == pytest.approx((center - reach, center + reach))
     assert found.pvalue == pytest.approx(2 * stats.t.sf(center / error, 9))
-    assert "The interval of ndcg@10 allows for values not seen." in " ".join(str(found).split())
+    assert "The interval of nDCG@10 allows for values not seen." in " ".join(str(found).split())
 
 
 def test_five_queries_are_weak_evidence():
