@@ -157,14 +157,9 @@ class _SameQueries(NamedTuple):
 
 
 def align(
-    results: Mapping[str, Any],
-    metric: str | None,
-    options: ComparisonOptions,
-    function_name: str,
-    clusters: Any = None,
-    weight: Any = None,
-    settled_as: float | None = None,
-) -> Aligned:
+    results: Mapping[str, Any], metric: str | None, options: ComparisonOptions, function_name: str, clusters: Any =
+    None, weight: Any = None, settled_as: float | None = None,
+) -> Aligned:  # fmt: skip
     """Defined values of each system; for a paired test, of the same queries in the same order."""
     # `settled_as` is the value of queries that judgments fix; NaN leaves them out, None keeps the values of results.
     results = joined_runs(results)

@@ -42,9 +42,11 @@ class BestSystems(NamedTuple):
     skewed: list[Pair]
 
 
-def candidates_of(results: Mapping[str, Any], tests: PairedTest, alpha: float = SHOWN_BELOW) -> BestSystems:
+def candidates_of(
+    results: Mapping[str, Any], tests: PairedTest, alpha: float = SHOWN_BELOW, aligned: Aligned | None = None
+) -> BestSystems:
     """Systems that may be the best by a table of tests; pairs that it does not have are tested in the same way."""
-    sign, kept = 1 if tests.greater_is_better else -1, list[Aligned]()
+    sign, kept = 1 if tests.greater_is_better else -1, [*filter(None, [aligned])]
     rows = {frozenset((row.a, row.b)): row for row in tests._pair_rows}
     options = ComparisonOptions(tests.test, random_state=0)
 

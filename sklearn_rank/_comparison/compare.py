@@ -205,17 +205,10 @@ def row_of(
         weight = sample.weight if isinstance(sample, Paired) else None
         means = exact_mean(sample.a, weight), exact_mean(sample.b, weight)
     return PairRow(
-        a, b, segment, sample.n,
-        mean_a=means[0], mean_b=means[1],
-        difference=sample.difference,
-        pvalue=outcome.pvalue,
-        statistic=outcome.statistic,
-        confidence_interval=interval,
-        interval_method=method,
+        a, b, segment, sample.n, means[0], means[1], sample.difference, outcome.pvalue, statistic=outcome.statistic,
+        confidence_interval=interval, interval_method=method, won=won, tied=tied, lost=lost,
         effect_size=0.0 if sample.identical else test.effect(sample),
-        won=won, tied=tied, lost=lost,
-        standard_error=sample.standard_error,
-        df=sample.df,
+        standard_error=sample.standard_error, df=sample.df,
         is_skewed=method not in METHODS_OF_RATES and is_skewed(sample),
     )  # fmt: skip
 

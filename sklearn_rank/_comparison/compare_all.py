@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from sklearn_rank._comparison.align import align
+from sklearn_rank._comparison.align import Aligned, align
 from sklearn_rank._comparison.compare import check_options, check_test, compare, paired_test
 from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._data.doors import STATISTICS, VERDICTS
@@ -92,16 +92,24 @@ def compare_all(
     )
     check_plan("compare_all", test=test, correction=correction, alternative=alternative)
     check_options("compare_all", options)
+    tested, aligned = aligned_tests(results, metric, options, correction, baseline, clusters, weight)
+    look(VERDICTS, evidence=({aligned.metric or "": aligned.nothing},))
+    report(STATISTICS, aligned.findings)
+    return tested
+
+
+def aligned_tests(
+    results: Mapping[str, Any], metric: str | None, options: ComparisonOptions, correction: str | None,
+    baseline: str | None, clusters: ClustersLike = None, weight: WeightLike = None,
+) -> tuple[PairedTest, Aligned]:  # fmt: skip
+    """Tests of all pairs, or against a baseline, and the aligned values."""
     if not isinstance(results, Mapping) or len(results) < 2:
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
-    aligned = align(results, metric, options, "compare_all", clusters, weight)
-    look(VERDICTS, evidence=({aligned.metric or "": aligned.nothing},))
-    report(STATISTICS, aligned.findings)
-    names = [*results]
+    aligned, names = align(results, metric, options, "compare_all", clusters, weight), [*results]
     pairs = [*combinations(names, 2)] if baseline is None else [(name, baseline) for name in names if name != baseline]
-    return paired_test(names, pairs, aligned, options, correction=correction, baseline=baseline)
+    return paired_test(names, pairs, aligned, options, correction=correction, baseline=baseline), aligned
 
 
 def check_plan(function_name: str, *, test: Any, correction: Any, alternative: Any = "two-sided") -> None:

@@ -9,8 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from sklearn_rank._comparison.align import Aligned
 from sklearn_rank._comparison.candidates import BestSystems, candidates_of
-from sklearn_rank._comparison.compare_all import compare_all
+from sklearn_rank._comparison.compare_all import aligned_tests
 from sklearn_rank._comparison.paired_test import PairedTest
 from sklearn_rank._comparison.paper_table import numbers_in_means, paper_table
 from sklearn_rank._comparison.saved import given_parts, words_of_comparison
@@ -23,6 +24,7 @@ from sklearn_rank._data.look import collected_findings, findings_in, look, repor
 from sklearn_rank._data.nothing import nothing_in_words
 from sklearn_rank._estimates.clusters import CLUSTERED_TESTS
 from sklearn_rank._estimates.samples import counted, scaled, some
+from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.references import notes_of_adjusted
@@ -200,15 +202,11 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         PairedTest
             A row for each model but the baseline.
         """
-        return self._tests(metric, self.baseline)
+        return self._aligned_tests(metric, self.baseline)[0]
 
-    def _tests(self, metric: str, baseline: str | None) -> PairedTest:
-        # Misuse was reported when the models were compared.
-        with collected_findings():
-            return compare_all(
-                self.results, metric=metric, baseline=baseline, test=self.test, correction=self.correction,
-                random_state=0,
-            )  # fmt: skip
+    def _aligned_tests(self, metric: str, baseline: str | None) -> tuple[PairedTest, Aligned]:
+        options = ComparisonOptions(self.test, random_state=0)
+        return aligned_tests(self.results, metric, options, self.correction, baseline)
 
     @named_arguments
     def summary(self, confidence_level: float = 0.95, *, full: bool = False) -> Table:
@@ -281,13 +279,17 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return len(self.results) > 1 and self._metrics[0] not in self._untested
 
     @cached_property
+    def _tested(self) -> dict[str, tuple[PairedTest, Aligned]]:
+        tested = [m for m in self._metrics if len(self.results) > 1 and m not in self._untested]
+        return {metric: self._aligned_tests(metric, self.baseline) for metric in tested}
+
+    @cached_property
     def _tests_of(self) -> dict[str, PairedTest]:
-        several = len(self.results) > 1
-        return {m: self.significance(m) for m in self._metrics if several and m not in self._untested}
+        return {metric: tests for metric, (tests, _) in self._tested.items()}
 
     @cached_property
     def _candidates(self) -> dict[str, BestSystems]:
-        return {metric: candidates_of(self.results, tests) for metric, tests in self._tests_of.items()}
+        return {m: candidates_of(self.results, tests, aligned=at) for m, (tests, at) in self._tested.items()}
 
     def _content(self, options: Options) -> Content:
         from sklearn_rank._comparison.page import content_of_comparison  # rarely needed
@@ -523,13 +525,13 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         return self._paper_table(confidence_level, digits, marks).to_markdown()
 
     def _paper_table(self, confidence_level: float, digits: int, marks: str) -> PaperTable:
-        several = len(self.results) > 1
         look_at_results(VERDICTS, self.results)
-        against = None if marks == "letters" else self.baseline
-        tests = {m: self._tests(m, against) if several and m not in self._untested else None for m in self._metrics}
+        against, tests = None if marks == "letters" else self.baseline, dict[str, PairedTest | None](self._tests_of)
+        if against is None:
+            tests = {metric: self._aligned_tests(metric, None)[0] for metric in tests}
         return paper_table(
-            self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits, more=" ".join(self._notes_on_data()), marks=marks,
+            self.results, dict.fromkeys(self._metrics) | tests, systems=self._models, baseline=self.baseline,
+            confidence_level=confidence_level, digits=digits, more=" ".join(self._notes_on_data()), marks=marks,
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,26 +85,17 @@ def compare_folds(
     standard_error = sample.standard_error * math.sqrt(1 + sample.n * n_test / n_train)
     t = ratio(sample.difference, standard_error)
     interval = t_interval(sample.difference, standard_error, sample.df, confidence_level, alternative)
-    pvalue = 1.0 if sample.identical else t_pvalue(t, sample.df, alternative)
+    pvalue = t_pvalue(t, sample.df, alternative)
     if is_constant := has_no_spread(sample):
-        interval = (math.nan, math.nan)
-        pvalue = 1.0 if sample.identical else pvalue_without_spread(sample, alternative)
+        interval, pvalue = (math.nan, math.nan), pvalue_without_spread(sample, alternative)
     won, tied, lost = counts(sample.values, True)
     row = PairRow(
-        "a", "b", (), sample.n,
-        mean_a=exact_mean(a), mean_b=exact_mean(b),
-        difference=sample.difference,
-        pvalue=pvalue,
-        statistic=t,
-        confidence_interval=interval,
-        interval_method="" if is_constant else "t",
-        effect_size=sample.cohen,
-        won=won, tied=tied, lost=lost,
-        standard_error=standard_error, df=sample.df,
+        "a", "b", (), sample.n, exact_mean(a), exact_mean(b), sample.difference, pvalue, pvalue, t, interval, interval,
+        "" if is_constant else "t", sample.cohen, won, tied, lost, standard_error, sample.df,
     )  # fmt: skip
     return PairedTest(
         metric=None, test="corrected resampled t", alternative=alternative, correction=None,
         confidence_level=confidence_level, baseline=None, greater_is_better=True, unit="fold",
         means={"a": row.mean_a, "b": row.mean_b}, judged={},
-        _pair_rows=(replace(row, corrected_pvalue=row.pvalue, corrected_interval=row.confidence_interval),),
+        _pair_rows=(row,),
     )  # fmt: skip

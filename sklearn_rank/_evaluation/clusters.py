@@ -45,12 +45,9 @@ def by_query(given: Any, name: str, ids: NDArray[Any] | None, n_queries: int, el
 
 
 def joined_clusters(
-    given: Sequence[NDArray[Any] | None],
-    positions: Sequence[Any],
-    ids: NDArray[Any],
-    names: Sequence[str],
+    given: Sequence[NDArray[Any] | None], positions: Sequence[Any], ids: NDArray[Any], names: Sequence[str],
     function_name: str,
-) -> Index | None:
+) -> Index | None:  # fmt: skip
     """Number of each query's cluster, from results with clusters; `positions` are their queries in `ids`."""
     known = of_all_or_none(given, names, "clusters", "clusters", function_name)
     if not known:
@@ -76,13 +73,9 @@ def of_all_or_none(
 
 
 def agreed_by_query(
-    given: Sequence[NDArray[Any] | None],
-    positions: Sequence[Any],
-    ids: NDArray[Any],
-    names: Sequence[str],
-    rule: str,
+    given: Sequence[NDArray[Any] | None], positions: Sequence[Any], ids: NDArray[Any], names: Sequence[str], rule: str,
     what: str,
-) -> Index:
+) -> Index:  # fmt: skip
     """Number of each query on which all systems agree; `positions` are their queries in `ids`, None has no numbers."""
     expected, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
     for i, (own, position) in enumerate(zip(given, positions, strict=True)):

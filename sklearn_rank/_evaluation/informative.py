@@ -60,6 +60,8 @@ def on_best(result: Any) -> Iterator[str]:
             continue
         if known[0] == bounds_of(name, result.meaning[name])[result.greater_is_better[name]]:
             yield best_remark(name, n, len(values), None)
+        # The best order takes as long as the evaluation, so it is computed for equal values only. If the best value
+        # differs by query, chance=True shows its mean beside the mean.
         elif name in result._specs and known[0] != 0 and (best := best_values(result, name)) is not None:
             if np.array_equal(best[at], known):
                 yield best_remark(name, n, len(values), result[name])
