@@ -157,8 +157,8 @@ class _SameQueries(NamedTuple):
 
 
 def align(
-    results: Mapping[str, Any], metric: str | None, options: ComparisonOptions, function_name: str, clusters: Any =
-    None, weight: Any = None, settled_as: float | None = None,
+    results: Mapping[str, Any], metric: str | None, options: ComparisonOptions, function_name: str,
+    clusters: Any = None, weight: Any = None, settled_as: float | None = None,
 ) -> Aligned:  # fmt: skip
     """Defined values of each system; for a paired test, of the same queries in the same order."""
     # `settled_as` is the value of queries that judgments fix; NaN leaves them out, None keeps the values of results.
@@ -166,12 +166,8 @@ def align(
     read = read_values(results, metric, function_name)
     refuse_runs(function_name, options.test, [n for n, one in zip(results, read, strict=True) if one.run_means])
     first, n_filled, cluster, qid, weights, runs = read[0], 0, None, None, None, dict[str, Array]()
-    replaced, settled, counts, nothing = (
-        None,
-        None,
-        first.counts if options.paired else _counts_of_all(read),
-        _nothing(read),
-    )
+    replaced, settled, nothing = None, None, _nothing(read)
+    counts = first.counts if options.paired else _counts_of_all(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
@@ -180,7 +176,7 @@ def align(
     if better is None:
         better = _direction(results) if first.metric is None else first.greater_is_better
     if options.paired:
-        metric_name = _name_of_series(results) if first.metric is None else first.metric
+        metric_name = first.metric or next(iter(_names_of_series(results)), None)
         bounds = bounds_of(metric_name or "", first.meaning or metric_name or "")
         bounded = _Bounded(metric_name, *bounds, better)
         _check_missing(bounded, options.missing)
@@ -214,6 +210,16 @@ def align(
     of_systems = zip(results, read, values, strict=True)
     kept = {name: one for name, one, x in of_systems if one.n_in_mean == len(x) and weight is None}
     means = {} if n_filled or is_replaced else {name: one.mean() for name, one in kept.items()}
+    _refuse_few(values, n_left_out, cluster, function_name)
+    return Aligned(
+        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights),
+        all(one.is_binary for one in read), first.meaning, *_judged(results, read), settled, counts, nothing,
+        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs, means,
+        _about_data(results, first.metric, same if options.paired else None),
+    )  # fmt: skip
+
+
+def _refuse_few(values: Sequence[Array], n_left_out: int, cluster: Index | None, function_name: str) -> None:
     if min(map(len, values)) < 2:
         raise ValueError(
             f"{function_name} needs two queries or more with a defined value. Got {min(map(len, values))}, "
@@ -221,17 +227,16 @@ def align(
         )
     if cluster is not None:
         refuse_one_cluster(function_name, cluster)
+
+
+def _judged(results: Mapping[str, Any], read: list[SystemValues]) -> tuple[dict[str, float], tuple[Finding, ...]]:
+    """Mean judged shares of systems, and findings of misuse."""
+    first, findings = read[0], tuple(findings_in(models=(results,)))
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
-    judged, findings = mean_shares(shares), tuple(findings_in(models=(results,)))
     if first.metric is not None and 1 < len(shares) == len(read):
         unevenly = tuple(findings_in(judged=(shares, first.metric, first.meaning)))
         findings += unevenly if all(one.judges_both() for one in read) else ()
-    return Aligned(
-        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights),
-        all(one.is_binary for one in read), first.meaning, judged, findings, settled, counts, nothing,
-        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means}, runs, means,
-        _about_data(results, first.metric, same if options.paired else None),
-    )  # fmt: skip
+    return mean_shares(shares), findings
 
 
 def _about_data(results: Mapping[str, Any], metric: str | None, same: _SameQueries | None) -> tuple[str, ...]:
@@ -316,15 +321,13 @@ def _values_of_runs(
 
 
 def _direction(series: Mapping[str, Any]) -> bool:
-    """Whether higher values are better, by the names of Series, which are the metric in columns of results."""
-    names = {getattr(values, "name", None) for values in series.values()}
-    named = sorted(name for name in names if isinstance(name, str))
-    return all([direction_of(name, argument="greater_is_better=False") for name in named])
+    """Whether higher values are better, by the names of Series."""
+    return all([direction_of(name, argument="greater_is_better=False") for name in sorted(_names_of_series(series))])
 
 
-def _name_of_series(series: Mapping[str, Any]) -> str | None:
-    names = (getattr(values, "name", None) for values in series.values())
-    return next((name for name in names if isinstance(name, str)), None)
+def _names_of_series(series: Mapping[str, Any]) -> list[str]:
+    """Names of Series, which are the metric in columns of results."""
+    return [name for one in series.values() if isinstance(name := getattr(one, "name", None), str)]
 
 
 def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:

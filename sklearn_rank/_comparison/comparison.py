@@ -229,11 +229,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
             corrected for the number of models; and the p-value over folds (Nadeau and Bengio). If some documents are
             not judged, the table also has the judged share, down to the cutoff. Pooled and geometric means have no
             interval and no tests. With a single fold there is no standard deviation and no p-value over folds; without
-            folds the table has no columns for them. The printed table has the mean with its interval, the difference,
-            the corrected p-value, the queries won and lost, and the number of queries in the mean if some are
-            undefined. A note names metrics whose intervals allow for values that were not seen, metrics without bounds
-            whose intervals may have a lower level because values are skewed and queries are few, and constant
-            differences.
+            folds the table has no columns for them. `Summary` says what is printed. Notes are as in
+            `Evaluation.summary`, and name constant differences.
         """
         return table_of_comparison(self, confidence_level, full=full)
 

@@ -19,8 +19,8 @@ DECIMALS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, 
 
 
 def paper_table(
-    results: Mapping[str, Evaluation], tests: Mapping[str, PairedTest | None], *, systems: Sequence[str], baseline:
-    str, confidence_level: float = 0.95, digits: int = 4, more: str = "", marks: str = "baseline",
+    results: Mapping[str, Evaluation], tests: Mapping[str, PairedTest | None], *, systems: Sequence[str],
+    baseline: str, confidence_level: float = 0.95, digits: int = 4, more: str = "", marks: str = "baseline",
 ) -> _tell.PaperTable:  # fmt: skip
     """Make the table of systems by the metrics of `tests`; systems without a result failed."""
     # With marks="letters" the mark of a mean is the letters of the systems that are significantly worse.

@@ -43,8 +43,8 @@ MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error"
 
 
 def compare_segments(
-    results: Mapping[str, Evaluation], metric: str, by: SegmentsBy, *, baseline: str, test: str, correction: str |
-    None, confidence_level: float,
+    results: Mapping[str, Evaluation], metric: str, by: SegmentsBy, *, baseline: str, test: str,
+    correction: str | None, confidence_level: float,
 ) -> PairedTest:  # fmt: skip
     """Compare systems with the baseline in each segment; all results have the same queries in the same order."""
     options = ComparisonOptions(test, confidence_level=confidence_level, random_state=0)

@@ -28,15 +28,6 @@ def generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
-def batch_size(n: int) -> int:
-    """Number of resamples of n values that are in memory at the same time."""
-    return max(1, NUMBERS_IN_MEMORY // max(n, 1))
-
-
-def _blocks(n_resamples: int, n: int) -> Iterator[int]:
-    return (last - first for first, last in cut_rows(n_resamples, batch_size(n)))
-
-
 def resamples(n: int, n_resamples: int, random_state: RandomState) -> Iterator[Index]:
     """Blocks of bootstrap samples of n units, a row each: the draws of `scipy.stats.bootstrap`, in the cache."""
     rng: Any = np.random.default_rng() if random_state is None else random_state
@@ -54,7 +45,8 @@ def sign_flips(d: Array, n_resamples: int, random_state: RandomState) -> tuple[A
     if n < 63 and 2**n <= n_resamples:
         return _flipped(size, (np.arange(2**n)[:, None] >> np.arange(n)) & 1), True
     rng, sums = generator(random_state), []
-    for block in _blocks(n_resamples, n):
+    for first, last in cut_rows(n_resamples, max(1, NUMBERS_IN_MEMORY // n)):
+        block = last - first
         packed = np.frombuffer(rng.bytes(block * -(-n // 8)), dtype=np.uint8).reshape(block, -1)
         sums.append(_flipped(size, np.unpackbits(packed, axis=1, count=n)))
     return np.concatenate(sums), False

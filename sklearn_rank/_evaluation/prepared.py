@@ -51,8 +51,9 @@ class PreparedMetrics:
     """
 
     def __init__(
-        self, data: Data, specs: Mapping[str, MetricSpec], *, shape: tuple[int, ...] | None = None, rows: Index | None
-        = None, labeled: Mapping[str, RowLabels] = NO_LABELS, is_single: bool = False, door: Door | None = None,
+        self, data: Data, specs: Mapping[str, MetricSpec], *, shape: tuple[int, ...] | None = None,
+        rows: Index | None = None, labeled: Mapping[str, RowLabels] = NO_LABELS, is_single: bool = False,
+        door: Door | None = None,
     ) -> None:  # fmt: skip
         self._data, self._specs = data.in_order(), dict(specs)
         # Shape of the scores: (n_queries, n_documents) if a row is a query.
