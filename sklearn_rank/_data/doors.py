@@ -97,7 +97,7 @@ SPARK = Door("spark.evaluate", "labels grades scores retrieved arguments ids qid
 RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself")
 RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels grades distances", may_raise=False)
 NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")
-THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices")
+THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices copies")
 JOIN = Door("io.join", "runs ranks")
 READ_RUN = Door("io.read_run", "lines ranks")
 READ_TABLE = Door("io.read_table", "ranks names batches")

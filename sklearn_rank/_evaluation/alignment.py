@@ -191,9 +191,9 @@ def refuse_other_data(
     names: Sequence[str],
     function_name: str,
 ) -> None:
-    """Refuse systems judged by other known labels or, for a metric, by other columns that it reads."""
+    """Refuse systems judged by other known labels or, for a metric, by other columns or vectors that it reads."""
     # `positions` are the positions of their queries in `ids`.
-    for what, given in [("labels", sums), *(("columns", of_metric) for of_metric in columns)]:
+    for what, given in [("labels", sums), *(("columns or vectors", of_metric) for of_metric in columns)]:
         rule = (
             f"{function_name} takes systems that were judged by the same {what}; to compare anyway, pass only values, "
             "result.to_frame()[metric]."
@@ -207,7 +207,9 @@ def about_data(results: Mapping[str, Any], metric: str, positions: Sequence[Any]
     kept = [result._kept_data for result in results.values()]
     known = {
         "labels": [one.label_fingerprints is not None for one in kept],
-        f"columns that {metric} reads": [metric in result._column_fingerprints for result in results.values()],
+        f"columns or vectors that {metric} reads": [
+            metric in result._column_fingerprints for result in results.values()
+        ],
         "documents per query": [one.n_retrieved is not None for one in kept],
     }
     unknown = [

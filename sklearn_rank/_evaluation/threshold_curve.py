@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._data.doors import THRESHOLDS
-from sklearn_rank._data.look import look_at_rows
+from sklearn_rank._data.look import look, look_at_rows
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.label_checks import check_labels, check_one_label
 from sklearn_rank._engine.queries import Queries
@@ -168,6 +168,7 @@ def _look(queries: Queries, y_true: Any, y_score: Any, keywords: dict[str, Any])
     """Check the rows for misuse, for a metric that reads who is relevant as the curve does."""
     metric = parse_metric("map", **{name: value for name, value in keywords.items() if value is not None})
     look_at_rows(THRESHOLDS, queries, {"threshold_curve": metric}, y_true=y_true, y_score=y_score)
+    look(THRESHOLDS, copies=(queries.score[:, None], queries.label, "y_score"))
 
 
 def _curve(

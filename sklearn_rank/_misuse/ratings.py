@@ -31,7 +31,7 @@ NEW_USERS = Check(
 )  # fmt: skip
 SEEN_PAIRS = Check(
     "test rows that were fitted on", "ratings",
-    "Without `exclude`, all pairs of users and items that a recommender is tested on are pairs in training.",
+    "All pairs of users and items that a recommender is tested on are pairs in training, and not excluded.",
     "20 pairs",
     "that are tested were fitted on", "decision",
 )  # fmt: skip
@@ -60,7 +60,7 @@ def seen_pairs(n_pairs: int) -> Iterator[Finding]:
     if n_pairs >= LEAST_RATINGS:
         yield Finding(
             SEEN_PAIRS,
-            f"All {n_pairs} pairs of users and items that are tested were fitted on, and exclude=None keeps them: "
+            f"All {n_pairs} pairs of users and items that are tested were fitted on, and exclude= keeps them: "
             "split with LeaveLastOut or GlobalTimeSplit.",
         )
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from sklearn_rank._engine.columns import check_items_in_order
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
@@ -102,7 +105,19 @@ def intra_list_diversity(
         total = _pair_sums(top, matrix)
     pairs = top.length * (top.length - 1) / 2
     value = np.where(pairs > 0, 1 - total / np.maximum(pairs, 1), np.nan)
-    return Evaluation.from_values(top.users, {f"ild@{k}": value}, greater_is_better={f"ild@{k}": True})
+    result = Evaluation.from_values(top.users, {f"ild@{k}": value}, greater_is_better={f"ild@{k}": True})
+    known = np.full(len(top.users), _fingerprint(top.items, matrix, similarity is not None))
+    return with_counts(result, known_columns={f"ild@{k}": known})
+
+
+def _fingerprint(items: NDArray[Any], matrix: Any, is_square: bool) -> np.uint32:
+    """Fingerprint of the vectors or similarities of all items, in any order of the items."""
+    order = np.argsort([repr(one) for one in items.tolist()])
+    sorted_rows = sparse.csr_array(matrix)[order]
+    one = sorted_rows[:, order] if is_square else sorted_rows
+    one.eliminate_zeros()
+    one.sort_indices()
+    return np.uint32(crc32(one.data.astype(np.float32).tobytes(), crc32(one.indices.astype(np.int32).tobytes())))
 
 
 def _matrix(given: Any, name: str, n_items: int) -> Any:

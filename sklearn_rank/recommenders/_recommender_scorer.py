@@ -217,7 +217,7 @@ class RecommenderScorer:
         data = AllItems(estimator, table, test, fitted, self.items, shown)
         if self._looks:
             self.look(RECOMMENDER_SCORER, None if label is None else test.label, test.ids)
-            if self.exclude is None and fitted is not None and test.are_all_in(fitted, self._index):
+            if fitted is not None and fitted is not excluded and test.are_all_in(fitted, self._index):
                 look(RECOMMENDER_SCORER, pairs=(len(test.item),))
         return self._evaluate(data)
 
@@ -340,12 +340,14 @@ def _refuse_other_type(what: str, ids: NDArray[Any], excluded: NDArray[Any], pla
     """Refuse ids to leave out that are found nowhere, and have the text of ids of another type."""
     if len(places) and (places >= 0).any():
         return
-    texts = {str(one): one for one in excluded.tolist()}
-    one = next((one for one in ids.tolist() if str(one) in texts), None)
+    # The parts of a tuple may be texts of numbers.
+    texts = {str(one).replace("'", ""): one for one in excluded.tolist()}
+    pairs = ((one, texts.get(str(one).replace("'", ""))) for one in ids.tolist())
+    one, other = next((pair for pair in pairs if pair[1] is not None), (None, None))
     if one is not None:
         raise ValueError(
             f"{what} of exclude must have ids of the type that {what.lower()} have elsewhere. Got "
-            f"{echo_id(texts[str(one)])} in exclude, and {echo_id(one)}."
+            f"{echo_id(other)} in exclude, and {echo_id(one)}."
         )
 
 

@@ -23,6 +23,7 @@ from sklearn_rank import (
 from sklearn_rank._data import doors
 from sklearn_rank._data.table import ALL_DOORS
 from sklearn_rank._misuse.models import COPY, copies_of_label
+from sklearn_rank.retrieval import threshold_curve
 
 RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 300), np.repeat(np.arange(30), 10)
@@ -48,6 +49,7 @@ CALLS = {
     doors.RANKER: of_ranker,
     doors.IMPORTANCE: lambda X, **o: query_permutation_importance(Ridge().fit(X, Y), X, Y, qid=QID, **o),
     doors.SYSTEMS: lambda X: compare_systems(Y, X, qid=QID),
+    doors.THRESHOLDS: lambda X: threshold_curve(Y, X["b"], qid=QID),
 }
 
 

@@ -105,7 +105,9 @@ def test_recommenders_that_were_fitted_on_test_rows():
     name, metric = "test rows that were fitted on", scorer("ndcg@10", exclude=None)
     rows, test, pairs = np.arange(N_ROWS), np.flatnonzero(IS_TEST), X[["user_id", "item_id"]]
     cut, whole = (InteractionRecommender(Factors()).fit(train) for train in (pairs[~IS_TEST], pairs))
-    assert seen(metric, whole, X[IS_TEST]) == ([name], "")
+    for exclude in (None, pairs[~IS_TEST], {1: [999]}):
+        assert seen(scorer("ndcg@10", exclude=exclude), whole, X[IS_TEST]) == ([name], "")
+    assert seen(scorer("ndcg@10", exclude=pairs[~IS_TEST]), cut, X[IS_TEST]) == ([], "")
     again = pd.concat([pairs[IS_TEST], pairs.groupby("user_id").head(1)])
     for model, tested in ((cut, pairs[IS_TEST]), (cut, again), (whole, pairs[IS_TEST].head(19))):
         assert seen(metric, model, tested) == ([], "")
@@ -135,6 +137,10 @@ def test_excluded_pairs_have_unknown_ids():
         with pytest.raises(ValueError, match=message):
             scorer("ndcg@10", exclude=exclude)(model, X[IS_TEST])
     assert seen(scorer("ndcg@10", exclude={1: [2], 500: [3]}), model, X[IS_TEST]) == ([], "")
+    parts = X[["user_id", "item_id"]].assign(user_id=[("shop", one) for one in X["user_id"]])
+    model = InteractionRecommender(Factors()).fit(parts[~IS_TEST])
+    with pytest.raises(ValueError, match=r"Users of exclude must have ids of the type .*'1'\) in exclude"):
+        scorer("ndcg@10", exclude={("shop", "1"): [2]})(model, parts[IS_TEST])
 
 
 def test_given_validation_rows_are_checked_separately():

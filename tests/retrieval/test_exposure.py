@@ -14,6 +14,7 @@ from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.recommenders import exposure, intra_list_diversity
+from sklearn_rank.stats import compare, no_worse
 
 ITEMS = [*"abcdefg"]
 TRAIN = {"u": "ab", "v": "ace", "w": "a", "x": "bz"}
@@ -250,6 +251,17 @@ def test_diversity_is_compared_as_any_metric():
         for name, run in lists.items()
     }
     assert compare_systems(results).significance("ild@3") is not None
+
+    def of(order, vectors):
+        items = [ITEMS[i] for i in order]
+        return intra_list_diversity({"u": ["a", "b"], "v": ["a", "c"]}, items=items, k=3, vectors=vectors[order])
+
+    same, turned = [*range(len(ITEMS))], [*range(len(ITEMS))][::-1]
+    old, again, other = of(same, VECTORS), of(turned, VECTORS.astype(np.float32)), of(same, VECTORS[::-1])
+    assert compare(again, old, metric="ild@3").difference == pytest.approx(0, abs=1e-6)
+    for call in (lambda: compare(other, old, metric="ild@3"), lambda: no_worse(new=other, old=old, margin=0.1)):
+        with pytest.raises(ValueError, match="by the same columns or vectors"):
+            call()
 
 
 def test_values_print_and_go_to_trackers():

@@ -139,7 +139,7 @@ def test_unknown_columns_are_named():
     told = {name: getattr(known, name) for name in ("meaning", "label_fingerprints", "n_documents")}
     before = Evaluation.from_values(known.qid, {"profit@3": known.per_query["profit@3"] / 2}, **told)
     for text in texts(known, before, "profit@3"):
-        assert "Not known, so not compared: columns that profit@3 reads of 'old'" in text
+        assert "Not known, so not compared: columns or vectors that profit@3 reads of 'old'" in text
 
 
 # --- shares of judged documents, in pieces ---------------------------------------------------------------------
