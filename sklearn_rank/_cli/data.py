@@ -229,7 +229,7 @@ def _load(name: str, metrics: list[str], compared: list[str]) -> Evaluation:
             f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
         )
     tell(f"{name}: {len(old.qid)} queries, saved")
-    return old._of_queries(slice(None), [metric for metric in metrics if metric in old.per_query])
+    return replace(old, _metric_values={name: old._metric_values[name] for name in metrics if name in old.per_query})
 
 
 def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, MetricSpec]) -> None:

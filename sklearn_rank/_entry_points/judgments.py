@@ -148,7 +148,7 @@ def check_judgments(
     Relevant documents: none in 0, one in 0, more than 5 in 0 queries.
     40 queries can decide a margin of 0.12 in Recall@5; for 0.061 you need 100.
     An equally good system passes the margin in 8 of 10 gates.
-    Without two runs, the margin is for a change that moves a tenth of the queries by half the range.
+    Without two runs, the margin is for a change of a tenth of the queries by half the range.
     No flaw was found.
     metric     queries   settled     best   random   margin   queries for half
     Recall@5        40    0.0000   1.0000   0.3125   0.1216                100
@@ -187,7 +187,7 @@ def check_judgments(
         {float(grade): n for grade, n in sorted(Counter(judged.value.tolist()).items())},
         {name: int(one.sum()) for name, one in counts.items() if depth or "more" not in name}, shares, flaws,
         "The margin is for differences such as those between the runs." if len(results) > 1 else
-        "Without two runs, the margin is for a change that moves a tenth of the queries by half the range.",
+        "Without two runs, the margin is for a change of a tenth of the queries by half the range.",
     )  # fmt: skip
 
 
