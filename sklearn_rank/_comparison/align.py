@@ -15,16 +15,15 @@ from sklearn_rank._data.doors import STATISTICS
 from sklearn_rank._data.judged import mean_shares
 from sklearn_rank._data.look import Finding, findings_in, look
 from sklearn_rank._data.nothing import Nothing, ValuesOfSystem, nothing_in
-from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.grouping import number_of_rows, number_together
 from sklearn_rank._estimates.arguments import numbers
 from sklearn_rank._estimates.clusters import check_clusters, refuse_one_cluster, refuse_weight
 from sklearn_rank._estimates.runs import Between, RunMeans, between_runs_of, refuse_runs, spread_of
 from sklearn_rank._estimates.samples import counted, scaled, some
 from sklearn_rank._estimates.significance import ComparisonOptions
 from sklearn_rank._evaluation.alignment import about_data, refuse_other_data, with_one_meaning
-from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_clusters, named_queries
+from sklearn_rank._evaluation.clusters import clusters_of_queries, joined_by_query, named_queries, weights_of_queries
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.weights import joined_weights, weights_of_queries
 from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
@@ -230,12 +229,11 @@ def _refuse_few(values: Sequence[Array], n_left_out: int, cluster: Index | None,
 
 
 def _judged(results: Mapping[str, Any], read: list[SystemValues]) -> tuple[dict[str, float], tuple[Finding, ...]]:
-    """Mean judged shares of systems, and findings of misuse."""
-    first, findings = read[0], tuple(findings_in(models=(results,)))
+    """Mean judged share of each system, and findings on the systems."""
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
-    if first.metric is not None and 1 < len(shares) == len(read):
-        unevenly = tuple(findings_in(judged=(shares, first.metric, first.meaning)))
-        findings += unevenly if all(one.judges_both() for one in read) else ()
+    metric, findings = read[0].metric, tuple(findings_in(models=(results,)))
+    if metric is not None and 1 < len(shares) == len(read) and all(one.judges_both() for one in read):
+        findings += tuple(findings_in(judged=(shares, metric, read[0].meaning)))
     return mean_shares(shares), findings
 
 
@@ -343,15 +341,17 @@ def _of_queries(
 ) -> Any:
     """Cluster or weight of each query, given here or by the results; None if neither has any."""
     is_cluster = name == "clusters"
-    joined, of_given = (joined_clusters, clusters_of_queries) if is_cluster else (joined_weights, weights_of_queries)
     if given is None:
-        return None if same.ids is None else joined(own, same.positions, same.ids, names, function_name)
+        joined = (
+            None if same.ids is None else joined_by_query(own, same.positions, same.ids, names, what, function_name)
+        )
+        return number_of_rows(joined, len(joined)) if is_cluster and joined is not None else joined
     if any(one is not None for one in own):
         raise ValueError(
             f"The results already have {what}; remove {name}=. To use others, pass only values: "
             f"result.to_frame()[metric]. Got both in {function_name}."
         )
-    return of_given(given, same.ids, same.table.shape[1])
+    return (clusters_of_queries if is_cluster else weights_of_queries)(given, same.ids, same.table.shape[1])
 
 
 def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[SystemValues]:

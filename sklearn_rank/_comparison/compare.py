@@ -19,7 +19,7 @@ from sklearn_rank._estimates.proportions import Interval
 from sklearn_rank._estimates.runs import Between
 from sklearn_rank._estimates.samples import Paired, Unpaired, exact_mean, is_skewed
 from sklearn_rank._estimates.significance import TESTS, ComparisonOptions, run_test
-from sklearn_rank._evaluation.weights import WeightLike
+from sklearn_rank._evaluation.clusters import WeightLike
 from sklearn_rank._tell.pairs import METHODS_OF_RATES, PairRow
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of

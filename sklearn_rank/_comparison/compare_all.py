@@ -14,7 +14,7 @@ from sklearn_rank._data.look import look, report
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments
 from sklearn_rank._estimates.significance import ComparisonOptions
-from sklearn_rank._evaluation.weights import WeightLike
+from sklearn_rank._evaluation.clusters import WeightLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.docstring import described_as

@@ -47,7 +47,7 @@ def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, A
     }
     for name, result in aligned.items():
         for what in ("weight", "clusters"):
-            if not _equal(getattr(result, what), getattr(expected, what)):
+            if not np.array_equal(getattr(result, what), getattr(expected, what)):
                 raise ValueError(
                     f"{function_name} takes results whose queries have the same {what}: evaluate all systems with it, "
                     f"or all without. Got other {what} in {echo(name)} than in {echo(first)}."
@@ -62,7 +62,7 @@ def _refuse_other_attributes(results: Mapping[str, Any], function_name: str) -> 
     for name, result in results.items():
         for attribute, values in result.attributes.items():
             first, expected = known.setdefault(attribute, (name, values))
-            if not _equal(values, expected):
+            if values is not expected and not np.array_equal(values, expected):
                 raise ValueError(
                     f"{function_name} takes results whose queries have the same attributes, where they have the same "
                     f"name. Got another {echo(attribute)} in {echo(name)} than in {echo(first)}."
@@ -177,10 +177,6 @@ def _in_order(result: Any, order: Index, expected: Any) -> Any:
     if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
     return with_counts(result._of_queries(order, expected.meaning), run_means=result.run_means)
-
-
-def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
 def refuse_other_data(

@@ -1,18 +1,22 @@
-"""Clusters of the queries of results, such as users: the cluster of each query."""
+"""Clusters and weights of the queries of results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import of_queries
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Grouping, number_of_rows, number_together
+from sklearn_rank._engine.read import refuse_bad_weight
 from sklearn_rank._utils.echo import echo, query_count
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.typing import Array, Index
+
+WeightLike = ArrayLike | Mapping[Hashable, float] | None
 
 
 def named_queries(values: Any) -> NDArray[Any] | None:
@@ -44,32 +48,32 @@ def by_query(given: Any, name: str, ids: NDArray[Any] | None, n_queries: int, el
     return of_queries(given, name, Grouping.one_row_each(np.arange(n_queries) if ids is None else ids))
 
 
-def joined_clusters(
-    given: Sequence[NDArray[Any] | None], positions: Sequence[Any], ids: NDArray[Any], names: Sequence[str],
+def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) -> Array:
+    """Weight of each query; `ids` is None if queries are matched by position."""
+    array = as_floats(by_query(weight, "weight", ids, n_queries, "evaluate(..., sample_weight=)"), "weight")
+    if len(array):
+        refuse_bad_weight(array)
+    return array
+
+
+def joined_by_query(
+    given: Sequence[NDArray[Any] | None], positions: Sequence[Any], ids: NDArray[Any], names: Sequence[str], what: str,
     function_name: str,
-) -> Index | None:  # fmt: skip
-    """Number of each query's cluster, from results with clusters; `positions` are their queries in `ids`."""
-    known = of_all_or_none(given, names, "clusters", "clusters", function_name)
+) -> NDArray[Any] | None:  # fmt: skip
+    """Cluster or weight of each query, of results that all have one; `positions` are their queries in `ids`."""
+    known = [one for one in given if one is not None]
     if not known:
         return None
-    _, numbers = number_together(known)
-    rule = f"{function_name} takes results with the same clusters."
-    of_query = agreed_by_query(numbers, positions, ids, names, rule, "clusters")
-    return number_of_rows(of_query, len(of_query))
-
-
-def of_all_or_none(
-    given: Sequence[NDArray[Any] | None], names: Sequence[str], what: str, keyword: str, function_name: str
-) -> list[NDArray[Any]]:
-    """Clusters or weights that all results have; an empty list if no result has them."""
-    known = [one for one in given if one is not None]
-    if 0 < len(known) < len(given):
+    if len(known) < len(given):
         without = names[[one is None for one in given].index(True)]
+        keyword = "sample_weight" if what == "weights" else what
         raise ValueError(
             f"{function_name} takes results that all have {what}, or none: evaluate each with the same {keyword}=. "
             f"Got none in {echo(without)}."
         )
-    return known
+    distinct, numbers = number_together(known)
+    rule = f"{function_name} takes results with the same {what}."
+    return np.asarray(distinct[agreed_by_query(numbers, positions, ids, names, rule, what)])
 
 
 def agreed_by_query(

@@ -72,7 +72,9 @@ class Documents:
                 "same rows: compare_systems(y_true, {'old': scores, 'new': scores}, qid=qid), or runs with ids. Got "
                 f"other labels in {echo(names[1])} than in {echo(names[0])}."
             )
-        return cls(_object_array(ids), np.fmax(*labels), rows, query)
+        documents = np.empty(len(ids), object)
+        documents[:] = ids
+        return cls(documents, np.fmax(*labels), rows, query)
 
 
 def _places(lists: Sides) -> tuple[Index, tuple[Index, Index], list[Any]]:
@@ -357,7 +359,8 @@ class Explanation(TableReport, ReadOnlyArrays):
             self.documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
             strict=True,
         )  # fmt: skip
-        return _fitted(("document", *_rank_columns(self.names), "change"), [*rows])
+        columns = ("document", *_rank_columns(self.names), "change")
+        return PartlyPrinted(columns, tuple(rows), printed=columns)
 
     def to_markdown(self) -> str:
         """The values, the notes and the table in Markdown."""
@@ -405,19 +408,9 @@ def _rank_columns(names: tuple[str, str]) -> tuple[str, str]:
     return LabeledName(f"rank {names[0]}", f"rank {old}"), LabeledName(f"rank {names[1]}", f"rank {new}")
 
 
-def _fitted(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> Table:
-    return PartlyPrinted(columns, tuple(rows), printed=columns)
-
-
 def _cells(numbers: Array) -> list[Any]:
     """Numbers for a table: whole ones as int, NaN as an empty cell."""
     return [None if math.isnan(x) else int(x) if float(x).is_integer() else x for x in numbers.tolist()]
-
-
-def _object_array(values: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
 
 
 def explanation_of(source: Source, query: Any) -> Explanation:
@@ -493,7 +486,8 @@ def documents_to_judge(source: Source, n: int) -> Table:
         rows = [*rows, *of_block]
         size = _size(np.array([row[-1] for row in rows]))
         rows = [rows[i] for i in np.argsort(-size, kind="stable")[:n]]
-    return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)
+    columns = ("query", "document", *_rank_columns(source.names), "change")
+    return PartlyPrinted(columns, tuple(rows), printed=columns)
 
 
 def _size(change: Array) -> Array:

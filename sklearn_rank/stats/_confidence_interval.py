@@ -10,8 +10,7 @@ from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._estimates.arguments import check_arguments, numbers
 from sklearn_rank._estimates.intervals import interval_by_method
 from sklearn_rank._estimates.proportions import Interval
-from sklearn_rank._evaluation.clusters import clusters_of_queries, named_queries
-from sklearn_rank._evaluation.weights import WeightLike, weights_of_queries
+from sklearn_rank._evaluation.clusters import WeightLike, clusters_of_queries, named_queries, weights_of_queries
 from sklearn_rank._metric.value_bounds import UNBOUNDED
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
