@@ -124,7 +124,7 @@ def title_of_pairs(rows: Sequence[PairRow], design: Design, n_overall: int | tup
         by = "" if design.by == ("by",) else f" by {' and '.join(design.by)}"
         what = f"Differences in {display_name(design.metric)} from {design.baseline}{by}"
         return f"{what}, {design.counted(n_overall)}, {test}, {correction}"
-    what = design.metric or "a metric"
+    what = display_name(design.metric) if design.metric else "a metric"
     if others:
         counted = "" if design.n_clusters is None and not design.is_weighted else f"{design.counted()}, "
         return f"{what}, {counted}{test}, {correction}"

@@ -295,7 +295,7 @@ class JudgedDifference(JudgedResult):
 
     def _title(self) -> str:
         level = level_in_words(self.confidence_level)
-        return f"Difference of {self.metric}, new minus old, by people and a model, {level}s"
+        return f"Difference of {display_name(self.metric)}, new minus old, by people and a model, {level}s"
 
 
 # --- the functions -----------------------------------------------------------------------------------------------

@@ -593,7 +593,7 @@ def test_compare_results_as_text_frame_and_pickle(rng, values):
     one, two = results(rng)
     result = compare(one, two, metric="mrr")
     lines = repr(result).splitlines()
-    assert lines[0] == "mrr: a minus b, 12 queries, test 't', two-sided"
+    assert lines[0] == "MRR: a minus b, 12 queries, test 't', two-sided"
     assert lines[1] == "The interval may be too narrow: few queries, skewed values."
     columns = ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
     assert lines[2].split() == ["a", "b", *columns]
