@@ -37,7 +37,13 @@ from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
-from sklearn_rank._tell.notes import failure_notes, frozen_remark, shared_remarks, untested_notes
+from sklearn_rank._tell.notes import (
+    failure_notes,
+    frozen_remark,
+    joined_without_settled,
+    shared_remarks,
+    untested_notes,
+)
 from sklearn_rank._tell.paper_table import CORRECTION_NAMES, TEST_NAMES, PaperTable
 from sklearn_rank._tell.text import plain
 from sklearn_rank._tell.verdict import headline, skewed_best, title_of_comparison
@@ -569,8 +575,10 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         found = nothing_by_metric(self.results) if len(self.results) > 1 else {}
         whys = {metric: why for metric, why in found.items() if why is not None}
         notes = [nothing_in_words([display_name(metric)], why) for metric, why in whys.items()]
-        without = [tests.note_without_settled for metric, tests in self._tests_of.items() if metric not in whys]
-        return [*of_runs, *notes, *filter(None, [*without, note_on_judged(self)])]
+        without = joined_without_settled(
+            tests.note_without_settled for metric, tests in self._tests_of.items() if metric not in whys
+        )
+        return [*of_runs, *notes, *without, *filter(None, [note_on_judged(self)])]
 
 
 def look_at_results(door: Door, results: Mapping[str, Evaluation]) -> None:

@@ -73,6 +73,15 @@ def note_without_settled(
     return f"Without {which} {without_value(meaning)}, {metric}: {shown}."
 
 
+def joined_without_settled(notes: Iterable[str]) -> list[str]:
+    """Sentences of `note_without_settled` on several metrics, those on the same queries as one."""
+    by_queries: dict[str, list[str]] = {}
+    for note in filter(None, notes):
+        queries, _, means = note.partition(", ")
+        by_queries.setdefault(queries, []).append(means.removesuffix("."))
+    return [f"{queries}, {'; '.join(means)}." for queries, means in by_queries.items()]
+
+
 def note_on_lengths(means: Mapping[str, float]) -> str:
     """Note on systems with other numbers of documents per query, by the mean of each."""
     of = " and ".join(f"{mean:.4g} in {echo(name)}" for name, mean in means.items())

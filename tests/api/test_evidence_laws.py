@@ -143,15 +143,18 @@ def test_means_without_settled_queries_by_hand(n_settled):
     """None if no query is settled; the sentence has the difference of a single pair."""
     label = np.where(np.arange(32) // 4 < n_settled, 0, np.arange(32) % 4 % 2)
     results = {
-        name: evaluate(label, x, qid=np.arange(32) // 4, metrics="map")
+        name: evaluate(label, x, qid=np.arange(32) // 4, metrics=["map", "mrr"])
         for name, x in zip("ab", RNG.random((2, 32)), strict=True)
     }
-    found = compare_systems(results, on_misuse="ignore").significance("map")
+    report = compare_systems(results, on_misuse="ignore")
+    found = report.significance("map")
     means = {name: result.per_query["map"][n_settled:].mean() for name, result in results.items()}
     assert found.means_without_settled == (pytest.approx(means) if n_settled else {})
     which = ("", "Without the query that has", "", "Without the 3 queries that have")[n_settled]
     assert which in said(found)
     assert (f"b - a {means['b'] - means['a']:.4f}" in said(found)) == bool(which)
+    # Metrics without the same queries are in one sentence.
+    assert (said(report).count("Without the"), said(report).count("; MRR: a")) == (bool(n_settled), bool(n_settled))
 
 
 def test_the_gate_leaves_out_only_settled_queries():
