@@ -26,7 +26,7 @@ def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) 
     if isinstance(queries, LazyQueries) or queries.has_subtopics:
         return ()
     of_metrics = *_on_full_recall(queries, specs), *_on_scale(queries, specs), _on_ties(queries, specs)
-    return tuple(filter(None, (_on_scores(queries), *_on_orders(queries, specs), *of_metrics)))
+    return tuple(filter(None, (_on_scores(queries), *orders_in_words(*full_lists(queries, specs), specs), *of_metrics)))
 
 
 def _on_ties(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
@@ -44,11 +44,6 @@ def _on_scores(queries: Queries) -> str:
         grouping.reduce(queries.score, np.maximum) == grouping.reduce(queries.score, np.minimum),
     )
     return f"all scores are equal in {n} of {n} queries" if n < grouping.n_rows and equal.all() else ""
-
-
-def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
-    """That no order can change metrics, because no list is longer than their cutoff."""
-    return orders_in_words(*full_lists(queries, specs), specs)
 
 
 def orders_in_words(full: frozenset[str], longest: int, specs: Iterable[str]) -> tuple[str, ...]:

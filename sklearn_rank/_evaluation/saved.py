@@ -87,17 +87,15 @@ def given_values(words: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 def with_saved_counts(result: Any, words: Mapping[str, Any], arrays: Arrays) -> Any:
     """A result of given values with what was saved of its judgments, its ranked lists and its runs."""
-    known: dict[str, Any] = {}
+    known, names = dict[str, Any](), [metric["name"] for metric in words["metrics"]]
     if "judges_both" in words:
         judged = np.ones(arrays["values"].shape) if words["is_all_judged"] else arrays["judged"]
-        names = [metric["name"] for metric in words["metrics"]]
         known |= {"known_judged": dict(zip(names, judged, strict=True)), "judges_both": words["judges_both"]}
     if "settled" in words:
         known["known_settled"] = dict(zip(words["settled"], arrays["settled"], strict=True))
     if "columns" in words:
         known["known_columns"] = dict(zip(words["columns"], arrays["columns"], strict=True))
     if "run_values" in arrays:
-        names = [metric["name"] for metric in words["metrics"]]
         known["run_values"] = dict(zip(names, arrays["run_values"], strict=True))
     return with_counts(
         result, ranking_fingerprints=arrays.get("ranking_fingerprints"), n_retrieved=arrays.get("n_retrieved"),

@@ -138,7 +138,11 @@ def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
     are_few = min(len(known), len(distinct)) < LEAST_IDS
     if sum(_form(one) in forms for one in of_run) >= most:
         numbers = [_number(one) for one in distinct], [_number(one) for one in known]
-        return not (are_few or None in numbers[0] or None in numbers[1]) and _are_apart(*map(np.array, numbers))
+        if are_few or None in numbers[0] or None in numbers[1]:
+            return False
+        # Whether nearly all numbers of one side exceed nearly all numbers of the other.
+        ends = [np.quantile(x, [SHARE_BY_CHANCE, 1 - SHARE_BY_CHANCE]) for x in map(np.array, numbers)]
+        return bool(ends[0][1] < ends[1][0] or ends[1][1] < ends[0][0])
     return max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5
 
 
@@ -151,12 +155,6 @@ def _number(one: Any) -> float | None:
     """The last number in an id, or None."""
     digits = DIGITS.findall(str(one))
     return float(digits[-1]) if digits else None
-
-
-def _are_apart(a: Array, b: Array) -> bool:
-    """Whether nearly all numbers of one array exceed nearly all numbers of the other."""
-    (low_a, high_a), (low_b, high_b) = (np.quantile(x, [SHARE_BY_CHANCE, 1 - SHARE_BY_CHANCE]) for x in (a, b))
-    return bool(high_a < low_b or high_b < low_a)
 
 
 def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Finding]:

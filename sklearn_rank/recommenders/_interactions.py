@@ -333,6 +333,18 @@ def read_pairs(pairs: Any, columns: InteractionColumns, name: str = "exclude") -
     )
 
 
+def read_excluded(exclude: Any, columns: InteractionColumns, caller: str) -> FittedInteractions | None:
+    """Pairs to exclude; None for those in training."""
+    if not isinstance(exclude, str):
+        return read_pairs({} if exclude is None else exclude, columns)
+    if exclude != "train":
+        raise ValueError(
+            f"The 'exclude' parameter of {caller} must be 'train', rows of users and items, a dict of users to items, "
+            f"or None. Got {echo(exclude)} instead."
+        )
+    return None
+
+
 def predicts_pairs(recommender: InteractionRecommender) -> bool:
     """Condition of `available_if`: the model inside scores pairs."""
     return any(hasattr(recommender.estimator, method) for method in RESPONSE)
@@ -484,15 +496,9 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         is_list = lists_items(self)
         if is_list and items is None and exclude is None:
             return self.estimator_.recommend(users, k)
-        if isinstance(exclude, str) and exclude != "train":
-            raise ValueError(
-                "The 'exclude' parameter of recommend must be 'train', rows of users and items, a dict of users to "
-                f"items, or None. Got {echo(exclude)} instead."
-            )
+        out = read_excluded(exclude, self._columns, "recommend") or self._fitted_queries
         ids = self.items_ if items is None else check_item_ids(items)
         user_ids = ids_of(users)
-        fitted = self._fitted_queries if exclude == "train" and isinstance(exclude, str) else None
-        out = fitted or read_pairs({} if exclude is None else exclude, self._columns)
         lists = self._listed(user_ids, len(self.items_)) if is_list else self._ranked(user_ids, ids)
         places, allowed = IdIndex(out.items), IdIndex(ids)
         number, result = IdIndex(out.users).places(user_ids), []
@@ -533,11 +539,6 @@ def as_recommender(estimator: Estimator, columns: InteractionColumns) -> Any:
 
 def ranking_model(estimator: Any) -> Any:
     """What ranks for a fitted search, or for a Pipeline of one step."""
-    while (inner := _inside(estimator)) is not None:
-        estimator = inner
-    return estimator
-
-
-def _inside(estimator: Any) -> Any:
     steps: list[Any] = getattr(estimator, "steps", [])
-    return getattr(estimator, "best_estimator_", steps[0][1] if len(steps) == 1 else None)
+    inner = getattr(estimator, "best_estimator_", steps[0][1] if len(steps) == 1 else None)
+    return estimator if inner is None else ranking_model(inner)

@@ -57,8 +57,8 @@ def split_metrics(metrics: Any) -> tuple[Any, dict[str, ListValue]]:
 class ShownItems:
     """What is shown to users, collected block by block: sums for each cutoff, the source of all values."""
 
-    def __init__(self, values: Mapping[str, ListValue], items: Any, n_items: int) -> None:
-        self.values, self._items, self._n_items = values, items, n_items
+    def __init__(self, values: Mapping[str, ListValue], items: Any) -> None:
+        self.values, self._items = values, items
         self._sums: dict[tuple[int, Any], Sums] = {}
 
     @property
@@ -69,7 +69,9 @@ class ShownItems:
     def add(self, block: Any, user: Index, item: Index, score: Array, n_users: int) -> None:
         """Count the first items of the users of a block, which is counted once."""
         for k in {k for _, k in self.values.values()}:
-            top = TopItems(self._items, np.arange(n_users), *first_items(user, item, score, n_users, k, self._n_items))
+            top = TopItems(
+                self._items, np.arange(n_users), *first_items(user, item, score, n_users, k, len(self._items))
+            )
             self._sums[k, block] = Sums.of(top, sparse.csr_array(np.ones((1, n_users))))
 
     def compute(self, fitted: FittedInteractions | None) -> dict[str, float]:

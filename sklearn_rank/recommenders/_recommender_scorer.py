@@ -52,7 +52,7 @@ from sklearn_rank.recommenders._interactions import (
     lists_items,
     numbered,
     ranking_model,
-    read_pairs,
+    read_excluded,
 )
 from sklearn_rank.recommenders._list_values import ShownItems, split_metrics, with_lists
 
@@ -169,15 +169,11 @@ class RecommenderScorer:
             _check_metric(spec)
         self.items = check_item_ids(items)
         self._index = IdIndex(self.items)
-        if isinstance(exclude, str) and exclude != "train":
-            raise ValueError(
-                "The 'exclude' parameter of make_recommender_scorer must be 'train', rows of users and items, a "
-                f"dict of users to items, or None. Got {echo(exclude)} instead."
-            )
         # Whether it checks labels and users for misuse.
         self._looks = True
-        self._excluded = read_pairs({} if exclude is None or isinstance(exclude, str) else exclude, columns)
-        _refuse_other_type("Items", self.items, self._excluded.items, self._index.places(self._excluded.items))
+        self._excluded = read_excluded(exclude, columns, "make_recommender_scorer")
+        if self._excluded is not None:
+            _refuse_other_type("Items", self.items, self._excluded.items, self._index.places(self._excluded.items))
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
@@ -204,7 +200,7 @@ class RecommenderScorer:
         """
         table, label = self.columns.table(X), _check_labels(X, y)
         fitted = next((one for one, _ in fitted_in(estimator) if isinstance(one, FittedInteractions)), None)
-        excluded = fitted if isinstance(self.exclude, str) else self._excluded
+        excluded = fitted if self._excluded is None else self._excluded
         if excluded is None:
             raise ValueError(
                 "exclude='train' needs the pairs of users and items in fit, which the model does not keep: wrap it, "
@@ -213,7 +209,7 @@ class RecommenderScorer:
             )
         _check_columns(estimator, table)
         test = HeldOutUsers.of(table, label, self._index, excluded)
-        shown = ShownItems(self.of_lists, self.items, len(self.items))
+        shown = ShownItems(self.of_lists, self.items)
         data = AllItems(estimator, table, test, fitted, self.items, shown)
         if self._looks:
             self.look(RECOMMENDER_SCORER, None if label is None else test.label, test.ids)
