@@ -381,7 +381,9 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     documents = as_list(query, given, kind)
     if kind == "run" and documents and is_hit(documents[0]):
         documents = read_hits(query, documents)
-    if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
+    first: Any = next(iter(documents), None)
+    # Beside judged tuples a pair is a tuple and its score.
+    if kind == "run" and _is_pair(first) and (isinstance(first[0], tuple) or not (judged and judged.has_tuples)):
         documents, scores = _of_pairs(query, documents)
     else:
         scores = repeat(1, len(documents)) if kind == "judgments" else range(len(documents), 0, -1)

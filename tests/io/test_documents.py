@@ -146,6 +146,11 @@ def test_tuples_of_document_and_number_are_chunks_of_a_mapping():
     run = {"q": chunks}
     result = evaluate_run({"q": {"b"}}, run, document_of={chunk: chunk[0] for chunk in chunks}, metrics="mrr")
     assert result.mean() == {"mrr": 0.5}
+    scores = dict(zip(chunks, (1.0, 3.0, 2.0), strict=True))
+    ranked = sorted(scores, key=scores.get, reverse=True)
+    hits = [{"id": chunk, "score": scores[chunk]} for chunk in ranked]
+    for listed in (scores, ranked, hits, [(chunk, scores[chunk]) for chunk in ranked], [{"id": one} for one in ranked]):
+        assert evaluate_run({"q": {chunks[2]}}, {"q": listed}, metrics="mrr").mean() == {"mrr": 0.5}
 
 
 def test_chunks_are_not_all_of_one_document():
