@@ -89,12 +89,23 @@ class Ranked:
         return score
 
     def column(self, name: str) -> Array:
-        """A column of the data, such as a price, of each item; declared by ``columns=["price"]``."""
+        """A column of the data, such as a price, of each item; declared by ``columns=["price"]``.
+
+        Parameters
+        ----------
+        name : str
+        """
         values: Array = self._order.column(name)
         return values
 
     def by_label(self, function: Callable[[Array], Array]) -> Array:
-        """A function of each item's label."""
+        """A function of each item's label.
+
+        Parameters
+        ----------
+        function : callable
+            Takes an array of labels and returns a number for each.
+        """
         values: Array = self._order.of_label(function)
         return values
 
@@ -148,7 +159,12 @@ class Ranked:
         return self._of(self._order.ideal)
 
     def of_query(self, x: ArrayLike) -> Array:
-        """A value of each query, shape (n_queries, 1), at each of its positions."""
+        """A value of each query at each of its positions.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_queries, 1)
+        """
         return self._apply(SPREAD, of_query=x)
 
     # --- primitives ------------------------------------------------------------------------------------------
@@ -324,7 +340,13 @@ class Ranked:
         return np.zeros(1, bool) if ends is None else ends - np.arange(len(ends)) > 1
 
     def queries(self, reader: str = "queries() of a formula") -> Iterator[tuple[Array, Array]]:
-        """Copies of the labels and scores, query by query; slow, for plain functions."""
+        """Copies of the labels and scores, query by query; slow, for plain functions.
+
+        Parameters
+        ----------
+        reader : str
+            What reads them, for errors.
+        """
         self._refuse_ties_at_the_cutoff(reader)
         ptr = self._order.rows.ptr
         for start, stop in zip(ptr[:-1], ptr[1:], strict=True):
@@ -332,7 +354,13 @@ class Ranked:
             yield self.label[start:stop].copy(), self.score[start:stop].copy()
 
     def refuse_ties(self, what: str) -> None:
-        """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
+        """Raise ValueError if documents are tied, for what has no closed form for its expectation over them.
+
+        Parameters
+        ----------
+        what : str
+            Its name, for the error.
+        """
         if self.tied:
             raise NoClosedForm(
                 f"{what} has no closed form for tied documents: "
