@@ -16,13 +16,25 @@ import pytest
 from sklearn_rank._cli import main
 from sklearn_rank._cli.output import FORMATS
 from sklearn_rank._utils import storage
-from sklearn_rank.io import join, read_qrels, read_run, read_svmlight, read_table, write_run
+from sklearn_rank.io import (
+    join,
+    read_qrels,
+    read_run,
+    read_svmlight,
+    read_table,
+    write_run,
+)
 
 RUN = b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\n"
 QRELS = b"q1 0 a 1\nq1 0 b 0\n"
 SVM = b"1 qid:1 1:0.5\n0 qid:1 1:0.1\n"
 CSV = b"label,score,qid\n1,2.5,q1\n0,1.5,q1\n"
-READERS = {"run": (read_run, RUN), "qrels": (read_qrels, QRELS), "svm": (read_svmlight, SVM), "csv": (read_table, CSV)}
+READERS = {
+    "run": (read_run, RUN),
+    "qrels": (read_qrels, QRELS),
+    "svm": (read_svmlight, SVM),
+    "csv": (read_table, CSV),
+}
 
 
 def zipped(data):
