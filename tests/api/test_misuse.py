@@ -838,3 +838,11 @@ def test_names_are_distinct_and_documented():
 
 if find_spec("pyspark") is None:
     del test_checks_of_spark
+
+
+def test_ranks_that_contradict_scores_are_told_once():
+    """The best by rank is the worst by score: one reason for values below chance, and one warning."""
+    lines = [(f"q{i}", f"d{j}", float(j), j) for i in range(30) for j in range(5)]
+    run = pd.DataFrame(lines, columns=["query_id", "doc_id", "score", "rank"])
+    judged = {f"q{i}": {f"d{j}": int(j < 2) for j in range(5)} for i in range(30)}
+    assert seen(lambda: evaluate_run(judged, read_run(run), metrics="mrr")) == ([CONTRADICTED], "")

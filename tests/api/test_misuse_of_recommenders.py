@@ -151,3 +151,11 @@ def test_given_validation_rows_are_checked_separately():
         train, own = y - lower[0], y - lower[1]
         given = {"qid": qid[:400], "eval_set": (features[400:], own[400:], qid[400:])}
         assert seen(ranker.fit, features[:400], train[:400], **given) == ([], "no order matters" * raised)
+
+
+def test_ten_users_are_enough_to_tell_that_none_is_in_training():
+    for n, expected in ((10, ["users who are not in training"]), (9, [])):
+        train, test = X[X["user_id"] >= n], X[X["user_id"] < n]
+        model = InteractionRecommender(Factors()).fit(train[["user_id", "item_id"]])
+        warned, raised = seen(scorer("ndcg@10"), model, test)
+        assert ([one for one in warned if one != "nothing measured"], raised) == (expected, "")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +86,13 @@ def test_a_saved_baseline_has_no_documents(files, capsys):
     assert "'old.npz' without documents" in explain(
         capsys, "qrels", "new", "--baseline", "old.npz", "-m", "mrr", code=2
     )
+
+
+def test_the_query_that_lost_most_by_an_error(files, capsys):
+    """Without --query it is that in which the error rose."""
+    for name, (first, second) in (("old", ("abc", "bca")), ("new", ("bca", "abc"))):
+        lines = (f"{q} Q0 {d} 1 {9 - i} {name}\n" for q, ds in ((1, first), (2, second)) for i, d in enumerate(ds))
+        Path(name).write_text("".join(lines))
+    Path("qrels").write_text("".join(f"{q} 0 {d} {int(d == 'a')}\n" for q in (1, 2) for d in "abc"))
+    out = explain(capsys, "qrels", "new", "--baseline", "old", "-m", "relevance_position")
+    assert out.startswith("Relevance position of query 1: new 3.0000 - old 1.0000 = 2.0000")

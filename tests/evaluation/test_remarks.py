@@ -110,3 +110,9 @@ def test_frozen_models_are_named(tmp_path):
     found.save(tmp_path / "found")
     for report in (found, Comparison.load(tmp_path / "found")):
         assert report._footer().endswith("frozen, not fitted in the folds: frozen, ranker, pipeline")
+
+
+def test_as_many_relevant_documents_as_the_cutoff_can_all_be_found():
+    given = {"qid": [0, 0, 0, 1, 1, 1], "metrics": "recall_all@2"}
+    assert "than" not in str(evaluate([1, 1, 0, 1, 0, 0], [3, 1, 2, 1, 3, 2], **given))
+    assert "1 of 2 queries" in str(evaluate([1, 1, 1, 1, 0, 0], [3, 1, 2, 1, 3, 2], **given))

@@ -1,5 +1,7 @@
 """Attributes of queries, and results by segment."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,3 +120,12 @@ def test_from_values_takes_them_per_query():
         Evaluation.from_values(["b", "a", "c"], values, by=named)
     with pytest.raises(ValueError, match=r"one entry per query, 3. Got shape \(2,\)"):
         Evaluation.from_values(["a", "b", "c"], values, clusters=[1, 2])
+
+
+def test_segments_are_in_the_order_of_their_categories_and_ids():
+    """An ordered category may have no query, and parts of ids may not compare."""
+    size = pd.Categorical([*"LLHHLL"], categories=[*"LMH"], ordered=True)
+    early, late = ("a", dt.date(2020, 1, 1)), ("a", dt.datetime(2020, 1, 2))
+    for given, expected in ((size, ["L", "H"]), ([early, early, late, late, early, early], [early, late])):
+        found = evaluate([1, 0] * 3, [2, 1, 1, 2, 1, 2], qid=[0, 0, 1, 1, 2, 2], metrics="mrr", by={"of": given})
+        assert [row[0] for row in found.segments("of").table.rows[:2]] == expected

@@ -595,3 +595,11 @@ def test_ids_of_numpy_among_others(tmp_path):
     assert type(ids[0]) is np.int64
     evaluate([1, 1], [2, 1], qid=ids, metrics="map").save(tmp_path / "saved")
     assert Evaluation.load(tmp_path / "saved").qid.tolist() == [1, "a"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "result.npz"
+    path.touch(mode=0o600)
+    Evaluation.from_values(range(2), {"mrr": [0.5, 1]}).save(path)
+    assert path.stat().st_mode & 0o777 == 0o600

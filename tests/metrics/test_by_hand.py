@@ -15,6 +15,7 @@ from sklearn_rank import evaluate
         ("precision(denominator=min_k_n)@2", [1, 0, 0], [3, 2, 1], 1 / 2),
         ("precision(no_relevant=undefined)@2", [1, 0, 0], [3, 2, 1], 1 / 2),
         ("cg(no_relevant=undefined)", [1, 0], [2, 1], 1),
+        ("rbp(no_relevant=undefined, replace_undefined_by=7)", [0, 0], [2, 1], 7),
         ("cg(no_relevant=undefined, replace_undefined_by=7)", [0.5, 0], [2, 1], 7),
         ("cg(replace_undefined_by=7)", [0.5, 0], [2, 1], 0.5),
         ("dcg(no_relevant=undefined)@1", [1, 1], [2, 1], 1),

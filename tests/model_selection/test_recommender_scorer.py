@@ -676,6 +676,7 @@ del Answers.predict
     ("listed", "message"),
     [
         ([[1, 1]], "must return an item once for each user. Got 1 twice for user 0"),
+        ([[1, 2, 1]], "must return an item once for each user. Got 1 twice for user 0"),
         (
             [[1, 9]],
             "must return items of make_recommender_scorer.* Got 9 for user 0, which is not among these 4: 0, 1, 2",

@@ -555,3 +555,11 @@ def test_wrong_commands(run, arguments, message):
     code, out, page = run(*arguments)
     assert (code, page) == (2, "")
     assert message in out
+
+
+def test_lower_errors_are_colored_as_better():
+    rng, y = np.random.default_rng(0), np.tile([1, 0, 0, 0], 60)
+    systems = {"a": rng.random(240), "b": rng.random(240) + 2 * y}
+    for name in ("relevance_position", "mrr"):
+        page = compare_systems(y, systems, qid=np.arange(240) // 4, metrics=name, on_misuse="ignore").to_html()
+        assert {*re.findall("number (better|worse)", page)} == {"better"}

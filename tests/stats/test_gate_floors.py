@@ -232,3 +232,10 @@ def test_segments_are_weighted_and_clustered(by_language):
     language, systems = by_language
     gate = no_worse(**systems, margin=0.05, by={"language": language}, clusters={i: i // 5 for i in range(200)})
     assert {row[0]: row[-1] for row in gate.segments.rows}["de"] == "too small"
+
+
+def test_ceilings_are_in_words_of_errors():
+    y, score = [1, 0, 0] * 40, [1, 2, 3] * 20 + [3, 2, 1] * 20
+    gate = no_worse(new=evaluate(y, score, qid=np.repeat(np.arange(40), 3), metrics="ranking_loss"),
+                    at_most={"ranking_loss": 0.7})  # fmt: skip
+    assert "ranking_loss must be 0.5500 or less" in str(gate)

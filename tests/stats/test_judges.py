@@ -427,6 +427,14 @@ def test_documents_judged_only_once_are_counted(as_documents):
         assert (f"are left out: {n_left_out}." in str(found)) == (n_left_out > 0)
 
 
+def test_both_judges_have_the_same_metrics():
+    one, two = Evaluation.from_values(range(5), {"a": np.arange(5) / 5}), np.arange(9) / 9
+    more = Evaluation.from_values(range(9), {"a": two, "b": two})
+    for people, model in ((one, more), (more.subset(range(5)), Evaluation.from_values(range(9), {"a": two}))):
+        with pytest.raises(ValueError, match="results with the same metrics. Got 'b' only in"):
+            judged_interval(people, model)
+
+
 def test_agreement_that_is_undefined():
     assert math.isnan(judge_agreement([1, 1], [1, 1]).kappa)
     assert "no kappa" in str(judge_agreement([1, 1], [1, 1]))

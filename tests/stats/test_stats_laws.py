@@ -497,6 +497,7 @@ def test_rejected_data(values):
         compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="on the side of the alternative"):
         power_of(1, difference=0.1, power=0.8, alternative="less")
+    assert power_of(1, difference=-0.1, power=0.8) == power_of(1, difference=0.1, power=0.8)
     with pytest.raises(
         ValueError, match=r"two of difference, n_queries and power, and returns the third. Got n_queries\."
     ):
