@@ -471,7 +471,7 @@ def compare_judged(
     >>> new = of([0.4, 0.6, 0.5, 0.9, 0.7]), of([0.5, 0.6, 0.7, 0.9, 0.9] * 2)
     >>> old = of([0.3, 0.4, 0.5, 0.6, 0.7]), of([0.5, 0.5, 0.7, 0.7, 0.9] * 2)
     >>> compare_judged(new=new, old=old)
-    Difference of map, new minus old, by people and a model, 95 % intervals
+    Difference of MAP, new minus old, by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
     judged by      queries   difference       low     high        p   lambda      bias    corr.
     both                10       0.1200    0.0117   0.2283   0.0371   0.6187
