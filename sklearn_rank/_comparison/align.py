@@ -359,7 +359,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
     read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     if len({one.meaning is None for one in read}) > 1:
         raise TypeError(f"{function_name} takes results of evaluate or values of a metric. Got both.")
-    if any(other.meaning != read[0].meaning for other in read):
+    if len({(one.meaning, one.greater_is_better) for one in read}) > 1:
         results = with_one_meaning(results, [str(read[0].metric)], f"{function_name} compares values of one metric")
         read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     return read

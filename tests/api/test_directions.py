@@ -14,6 +14,7 @@ from sklearn_rank import RankingEvaluator, compare_systems
 from sklearn_rank._cli import arguments, commands, main
 from sklearn_rank.display import CriticalDifferenceDisplay, DifferenceDisplay, SegmentsDisplay
 from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, compare_judged, no_worse
 
 METRICS = ["ndcg@3", "rmse"]
@@ -218,6 +219,17 @@ def test_a_row_of_all_pairs_is_a_minus_b(metric, comparison, printed):
     for row in rows:
         assert float(row["difference"]) == pytest.approx(float(row["mean a"]) - float(row["mean b"]))
     assert [*CriticalDifferenceDisplay.from_results(results, metric).pvalues] == pairs
+
+
+def test_results_of_opposite_directions_are_not_compared():
+    new, old = (Evaluation.from_values(range(4), {"own": [0.5, 0.4, 0.6, 0.3]}, greater_is_better={"own": higher})
+                for higher in (True, False))  # fmt: skip
+    for call in (
+        lambda: compare(new, old), lambda: compare_all({"new": new, "old": old}),
+        lambda: compare_systems({"new": new, "old": old}), lambda: no_worse(new=new, old=old, margin=0.1),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="computed alike. Got 'own' with greater_is_better"):
+            call()
 
 
 # --- words -------------------------------------------------------------------------------------------------------
