@@ -9,9 +9,9 @@ from pathlib import Path
 
 import sklearn_rank
 
-WANTED_LINES, MOST_LINES = 54_400, 56_300
+WANTED_LINES, MOST_LINES = 54_400, 55_600
 """Lines that are wanted, and those at which a change must take away what it adds."""
-MOST_NAMES = 144
+MOST_NAMES = 142
 """Four of them are types in `metrics.__all__`."""
 
 
