@@ -36,7 +36,7 @@ from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.notation import labeled
-from sklearn_rank._tell.notes import between_runs, joined_without_settled
+from sklearn_rank._tell.notes import between_runs, notes_without_settled
 from sklearn_rank._tell.text import plain
 from sklearn_rank._tell.verdict import headline, on_other_metrics, skewed_best
 from sklearn_rank._utils.echo import echo
@@ -175,7 +175,7 @@ def compare_runs(options: argparse.Namespace) -> None:
         unevenly += [one for one in seen if one.check is not NOTHING_COMPARED]
     if all(tested.nothing for tested in tests.values()):
         raise ValueError(" ".join(tested.nothing for tested in tests.values()))
-    about = joined_without_settled(tested.note_without_settled for tested in tests.values())
+    about = notes_without_settled(tested.without_settled for tested in tests.values())
     about += [tested.nothing for tested in tests.values()]
     about.append(between_runs({metric: tested.run_means for metric, tested in tests.items()}, of_runs))
     about.append(judged_note({metric: tested.judged for metric, tested in tests.items()}))

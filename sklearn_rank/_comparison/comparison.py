@@ -40,7 +40,7 @@ from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._tell.notes import (
     failure_notes,
     frozen_remark,
-    joined_without_settled,
+    notes_without_settled,
     shared_remarks,
     untested_notes,
 )
@@ -575,8 +575,8 @@ class Comparison(TableReport, HasPage, Saveable, ReadOnlyArrays, Mapping[str, Ev
         found = nothing_by_metric(self.results) if len(self.results) > 1 else {}
         whys = {metric: why for metric, why in found.items() if why is not None}
         notes = [nothing_in_words([display_name(metric)], why) for metric, why in whys.items()]
-        without = joined_without_settled(
-            tests.note_without_settled for metric, tests in self._tests_of.items() if metric not in whys
+        without = notes_without_settled(
+            tests.without_settled for metric, tests in self._tests_of.items() if metric not in whys
         )
         return [*of_runs, *notes, *without, *filter(None, [note_on_judged(self)])]
 

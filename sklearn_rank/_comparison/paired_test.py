@@ -17,7 +17,7 @@ from sklearn_rank._estimates.runs import RunMeans
 from sklearn_rank._estimates.samples import exact_mean, some
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._tell.notes import between_runs, note_without_settled
+from sklearn_rank._tell.notes import between_runs, notes_without_settled, without_settled
 from sklearn_rank._tell.pairs import (
     PAIR_COLUMNS,
     PLURALS,
@@ -317,17 +317,17 @@ class PairedTest(TableReport):
             notes.insert(0, plain(best_in_segments(self._segments.best, len(self.means))))
         name = self.metric or ""
         about_runs = between_runs({name: self.run_means}, self.means)
-        of_data = self.note_without_settled, judged_note({name: self.judged}), *self._about_data, about_runs
-        return [*notes, *filter(None, [self.nothing, *of_data])]
+        of_data = judged_note({name: self.judged}), *self._about_data, about_runs
+        return [*notes, *filter(None, [self.nothing, *notes_without_settled([self.without_settled]), *of_data])]
 
     @property
-    def note_without_settled(self) -> str:
-        """Sentence with the means without queries whose judgments fix the value; "" if the means are the same."""
+    def without_settled(self) -> tuple[str, str] | None:
+        """Queries whose judgments fix the value, and the means without them; None if the means are the same."""
         if self.counts is None or not self.means_without_settled:
-            return ""
+            return None
         pair = self.pairs[0] if len(self.pairs) == 1 else None
         metric = display_name(self.metric or "")
-        return note_without_settled(self.means_without_settled, self.counts, self.meaning, metric, pair)
+        return without_settled(self.means_without_settled, self.counts, self.meaning, metric, pair)
 
     def _footer(self) -> str:
         name = self.metric or ""

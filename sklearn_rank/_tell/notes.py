@@ -61,25 +61,24 @@ def _named(which: Sequence[str]) -> str:
     return ", ".join([*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])])
 
 
-def note_without_settled(
+def without_settled(
     means: Mapping[str, float], counts: QueryCounts, meaning: str, metric: str, pair: tuple[str, str] | None
-) -> str:
-    """Sentence with the means, and the difference of the only pair, without queries whose judgments fix the value."""
+) -> tuple[str, str]:
+    """Queries whose judgments fix the value, and the means, and the difference of the only pair, without them."""
     n = counts.n_settled or 0
     which = f"the {n:,} queries that have" if n > 1 else "the query that has"
     shown = ", ".join(f"{name} {cell(mean)}" for name, mean in means.items())
     if pair is not None:
         shown += f", {pair[0]} - {pair[1]} {cell(means[pair[0]] - means[pair[1]])}"
-    return f"Without {which} {without_value(meaning)}, {metric}: {shown}."
+    return f"{which} {without_value(meaning)}", f"{metric}: {shown}"
 
 
-def joined_without_settled(notes: Iterable[str]) -> list[str]:
-    """Sentences of `note_without_settled` on several metrics, those on the same queries as one."""
+def notes_without_settled(found: Iterable[tuple[str, str] | None]) -> list[str]:
+    """Sentences of `without_settled` of several metrics: one for all metrics with the same queries."""
     by_queries: dict[str, list[str]] = {}
-    for note in filter(None, notes):
-        queries, _, means = note.partition(", ")
-        by_queries.setdefault(queries, []).append(means.removesuffix("."))
-    return [f"{queries}, {'; '.join(means)}." for queries, means in by_queries.items()]
+    for queries, means in filter(None, found):
+        by_queries.setdefault(queries, []).append(means)
+    return [f"Without {queries}, {'; '.join(means)}." for queries, means in by_queries.items()]
 
 
 def note_on_lengths(means: Mapping[str, float]) -> str:

@@ -59,7 +59,8 @@ def intra_list_diversity(
     -------
     Evaluation
         The metric "ild@k" with a value for each user, for intervals, segments and `compare_systems`. It is undefined
-        for a list of less than two items, which is left out of the mean.
+        for a list of less than two items, which is left out of the mean. Comparisons refuse results of other `items`,
+        `vectors` or `similarity`.
 
     Raises
     ------
