@@ -846,3 +846,18 @@ def test_ranks_that_contradict_scores_are_told_once():
     run = pd.DataFrame(lines, columns=["query_id", "doc_id", "score", "rank"])
     judged = {f"q{i}": {f"d{j}": int(j < 2) for j in range(5)} for i in range(30)}
     assert seen(lambda: evaluate_run(judged, read_run(run), metrics="mrr")) == ([CONTRADICTED], "")
+
+
+def test_batches_have_the_evidence_of_all_rows():
+    """Scores below chance: as many standard errors, in the same words; more than 64 queries are a sample."""
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 2, 600), np.repeat(np.arange(60), 10)
+    score = rng.random(600) - 0.3 * y
+    pieces, texts = RankingAccumulator("mrr"), []
+    for rows in np.split(np.arange(600), 60):
+        pieces.update(y[rows], score[rows], qid=qid[rows])
+    for call in (pieces.compute, lambda: evaluate(y, score, qid=qid, metrics="mrr")):
+        with pytest.warns(RankingWarning, match="standard errors below chance") as warned:
+            call()
+        texts.append([str(one.message).partition(" standard errors")[0] for one in warned])
+    assert texts[0] == texts[1]

@@ -278,3 +278,13 @@ def test_users_of_recommenders_are_known(n_folds):
     gate = no_worse(**results, margin=0.3)
     assert [row[1] for row in gate.table.rows] == [40, 40]
     assert UNKNOWN not in " ".join(str(gate).split())
+
+
+def test_a_query_is_settled_if_it_is_for_both_systems():
+    """One list lacks the other document of q0, so no order of it changes AUC; the other has it."""
+    judged = {f"q{i}": {"a": 1, "b": 0} for i in range(30)} | {"q0": {"a": 1}}
+    lists = {q: ["a", "b"] for q in judged}, {q: ["b", "a"] for q in judged} | {"q0": ["a"]}
+    full, short = (evaluate_run(judged, run, metrics="auc") for run in lists)
+    assert (full.settled["auc"].sum(), short.settled["auc"].sum()) == (0, 1)
+    for new, old in ((full, short), (short, full)):
+        assert no_worse(new=new, old=old, margin=0.1).table.rows[0][1] == 30
