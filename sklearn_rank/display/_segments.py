@@ -21,7 +21,7 @@ from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import label_of, name_systems, set_explained, set_rows, style_of, value_label
-from sklearn_rank.display._input import check_results, evaluate_each, name_in
+from sklearn_rank.display._input import check_results, evaluate_each, name_in, refuse_other_metrics
 from sklearn_rank.display._signature import completed
 
 MOST_LINES = 6
@@ -166,14 +166,16 @@ class SegmentsDisplay(PredictionsDisplay):
         Raises
         ------
         ValueError
-            If there is no such metric or attribute, or the segments of systems differ.
+            If there is no such metric or attribute, or the keywords of the metric or the segments of systems differ.
         TypeError
             If results have no names.
         """
         check_results(results)
         rows, overall = {}, {}
-        for name, result in results.items():
+        for result in results.values():
             metric = name_in(result, metric)
+        refuse_other_metrics(results, [str(metric)])
+        for name, result in results.items():
             segments = result.segments(by, metric=metric, confidence_level=confidence_level)
             at = len(segments.by)
             rows[name] = [(row[:at], row[at + 1], row[at + 2 : at + 5]) for row in segments.table.rows]

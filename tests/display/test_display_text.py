@@ -227,10 +227,11 @@ def test_a_picture_of_several_systems_has_one_artist_each(display_class):
         display_class.from_results([*some(2).values()], *ARGUMENT[display_class])
 
 
-@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay])
+@pytest.mark.parametrize("display_class", [CutoffDisplay, DistributionDisplay, SegmentsDisplay])
 def test_systems_of_another_meaning_are_refused_before_drawing(display_class):
     one, other = (
-        evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain) for gain in ("exp2", "linear")
+        evaluate(Y, NOISE[0], qid=QID, metrics=["ndcg@5", "ndcg@9"], gain=gain, by={"half": QID % 2})
+        for gain in ("exp2", "linear")
     )
     with pytest.raises(ValueError, match=r"computed alike. Got 'ndcg@5' with gain=exp2 in 'a' and gain=linear in 'b'"):
         display_class.from_results({"a": one, "b": other}, *ARGUMENT[display_class])
